@@ -14,6 +14,7 @@ COLOUR = {
     "ceil": "grey", "completion": "blue", "delegate": "teal", "async": "purple", "executor": "pink",
     "network": "green", "network-delegate": "green", "discard": "pink",
     "url": "purple", "manager": "teal", "manager-queue": "green", "manager-async": "pink", "operation": "purple",
+    "connection": "green", "afnet": "blue", "curl": "orange",
     "libcurl-new": "brown", "go": "cyan", "undici": "olive", "hyper": "indigo",
     "libcurl": "orange", "foundation": "red",
     "hello-c": "grey", "hello-swift-static": "blue", "hello-swift": "teal", "hello-curl": "orange", "hello-fn": "red",

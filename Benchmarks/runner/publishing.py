@@ -4,10 +4,11 @@ from pathlib import Path
 from . import plots
 from .machine import REPOSITORY, note
 from .results import Results, load, save
-from .tables import markdown
+from .tables import markdown, markdown_layers
 
 FOLDER = REPOSITORY / "Docs" / "Benchmarks"
 PAGE, DATA = FOLDER / "README.md", FOLDER / "results.json"
+FRONT_PAGE = REPOSITORY / "README.md"
 BEGIN, END = "<!-- results: begin, written by ./dev bench --publish -->", "<!-- results: end -->"
 CAPTIONS = {"bars": "The share of each bar that is used"}
 
@@ -21,13 +22,18 @@ def generated(results):
     return markdown(results, image)
 
 
-def page_with(page, results):
+def page_with(page, text):
     """The page with its part between the markers replaced."""
     before, begin, rest = page.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not begin or not end:
-        raise ValueError(f"{PAGE.relative_to(REPOSITORY)} has lost its markers: {BEGIN} … {END}")
-    return f"{before}{BEGIN}\n\n{generated(results).strip()}\n\n{END}{after}"
+        raise ValueError(f"a page has lost its markers: {BEGIN} … {END}")
+    return f"{before}{BEGIN}\n\n{text.strip()}\n\n{END}{after}"
+
+
+def pages(results):
+    texts = {PAGE: generated(results), FRONT_PAGE: markdown_layers(results)}
+    return {page: page_with(page.read_text(), text) for page, text in texts.items()}
 
 
 def publish(path):
@@ -37,12 +43,13 @@ def publish(path):
         note("this is a quick run: publish a full one before anyone decides by it")
     for name, reason in document["failures"].items():
         note(f"this run is not whole: {name}: {reason}")
-    text = page_with(PAGE.read_text(), results)
+    written = pages(results)
     if path.resolve() != DATA.resolve():
         save(document, DATA)
     drawn = plots.draw_all(results, FOLDER)
-    PAGE.write_text(text)
-    print("\n".join(str(Path(file).relative_to(REPOSITORY)) for file in [PAGE, DATA, *drawn]))
+    for page, text in written.items():
+        page.write_text(text)
+    print("\n".join(str(Path(file).relative_to(REPOSITORY)) for file in [*written, DATA, *drawn]))
 
 
 def stale():
@@ -51,5 +58,5 @@ def stale():
         return []
     results = Results(load(DATA))
     files = {FOLDER / name: text for name, text in plots.all_plots(results).items()}
-    files[PAGE] = page_with(PAGE.read_text(), results)
+    files |= pages(results)
     return [file for file, text in files.items() if not file.exists() or file.read_text() != text]

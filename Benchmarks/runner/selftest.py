@@ -248,12 +248,12 @@ class Files(unittest.TestCase):
     def test_the_page_keeps_what_is_outside_its_markers(self):
         page = f"before\n{publishing.BEGIN}\noutdated\n{publishing.END}\nafter\n"
         results = Results(canned_document())
-        once = publishing.page_with(page, results)
+        once = publishing.page_with(page, publishing.generated(results))
         self.assertTrue(once.startswith("before\n") and once.endswith("\nafter\n"))
         self.assertFalse("outdated" in once)
         self.assertTrue("(w1.svg)" in once)
-        self.assertEqual(publishing.page_with(once, results), once)
-        self.assertRaises(ValueError, publishing.page_with, "no markers", results)
+        self.assertEqual(publishing.page_with(once, publishing.generated(results)), once)
+        self.assertRaises(ValueError, publishing.page_with, "no markers", "")
 
     def test_what_is_published_follows_from_its_data(self):
         stale = [str(file) for file in publishing.stale()]

@@ -6,8 +6,9 @@ from .clients import LIMIT
 GIB = 1 << 30
 QUICK_TRANSFER = 1 << 28
 STYLES = ("completion", "delegate", "async", "executor", "network")
-# What is built on the styles, and what they cost as programs use them.
-LAYERS = ("url", "manager", "manager-queue", "manager-async", "operation")
+# The same GET through everything that is built on the network thread, from the lowest layer to the highest.
+LAYERS = ("network", "connection", "completion", "url", "delegate", "async", "manager", "manager-queue", "manager-async",
+          "operation", "afnet")
 IDLE_PEERS = ("libcurl", "hyper", "foundation")  # those that can count what an idle connection takes
 PEERS = ("libcurl", "libcurl-new", "go", "hyper", "undici", "foundation")
 TAGS = {"plain": "plain", "tls": "TLS"}
@@ -105,14 +106,21 @@ def small_gets(prefix, secure):
     for flight in (1, 16, 64, 256):
         yield Case(name=f"{prefix}-{flight}", title=f"{flight} in flight", secure=secure, concurrency=flight,
                    total=20_000 if flight == 1 else 80_000, warm=max(500, 4 * flight),
-                   clients=(LIMIT, *STYLES, *(LAYERS if flight == 64 else ()), *PEERS),
-                   shares={layer: 0.5 for layer in LAYERS},
+                   clients=(LIMIT, *STYLES, *PEERS),
                    quick={"total": 24_000, "warm": 400} if flight == 64 else None)
 
 
 def crowded_gets():
     yield Case(name="w1-10000", title="10,000 in flight", concurrency=10_000, total=80_000, warm=20_000,
                clients=(LIMIT, "completion", "libcurl"))
+
+
+def layered_gets():
+    """W10."""
+    for tag, secure in (("plain", False), ("tls", True)):
+        yield Case(name=f"w10-{tag}", title=f"64 in flight, {TAGS[tag]}", secure=secure, concurrency=64, total=40_000,
+                   warm=500, clients=(LIMIT, *LAYERS, *PEERS, "curl"),
+                   quick=None if secure else {"total": 12_000, "warm": 400})
 
 
 def downloads():
@@ -203,11 +211,12 @@ WORKLOADS = {workload.name: workload for workload in (
     Workload("w7", "cold start", tuple(cold_starts()), PER_START, "coldstart"),
     Workload("w8", "pipelined GETs", tuple(pipelines()), (Column("CPU µs", "cpu_us_req", 2), *LATENCY)),
     Workload("w9", "what pinning adds to a handshake", tuple(pinned_handshakes()), PER_CONNECTION),
+    Workload("w10", "the same GET through each layer", tuple(layered_gets()), PER_REQUEST),
     Workload("counts", "instructions and allocations, not timed", tuple(counted_requests()),
              (Column("allocations", "allocations_req", 1),), "counts"),
 )}
 CASES = {case.name: case for workload in WORKLOADS.values() for case in workload.cases}
-QUICK = ("w1", "w2", "w3", "w4")
+QUICK = ("w1", "w2", "w3", "w4", "w10")
 
 
 def chosen_cases(names, quick):

@@ -32,6 +32,7 @@ struct AFBench {
         case .operation: return OperationClient(bench)
         case .url: return CompletionClient(bench, makesRequests: true)
         case .cache: return CompletionClient(bench, caches: true)
+        case .connection: return ConnectionClient(bench)
         }
     }
 }
@@ -62,12 +63,15 @@ enum Style: String, CaseIterable {
     /// Completion handlers of a session with a cache, as sessions have unless told otherwise. It stores each response,
     /// but may answer no request.
     case cache
+    /// Delegates of connections on the network thread.
+    case connection
 
     /// Whether the main queue is served: the managers post their notifications there.
     var needsMainQueue: Bool {
         switch self {
         case .manager, .managerQueue, .managerAsync, .operation: true
-        case .completion, .async, .delegate, .discard, .network, .networkDelegate, .executor, .url, .cache: false
+        case .completion, .async, .delegate, .discard, .network, .networkDelegate, .executor, .url, .cache, .connection:
+            false
         }
     }
 
