@@ -8,11 +8,8 @@
 
 enum { EVENTS = 256, BUFFER = 262144, FILE_BUFFER = 1 << 20 };
 
-static char request[2048];
-static size_t request_length;
 static char buffer[FILE_BUFFER + LARGEST_HEAD];
 static long started, finished, target;
-static int out = -1;
 static size_t unwritten; // at the beginning of the buffer
 
 // MARK: Steps of a connection. Each returns 0 when it has to wait for the socket.
@@ -54,11 +51,7 @@ static int send_request(connection_t *c) {
 
 static void write_out(size_t least) {
     if (out < 0 || unwritten < least) return;
-    for (size_t done = 0; done < unwritten;) {
-        ssize_t n = write(out, buffer + done, unwritten - done);
-        if (n <= 0) fail_with_errno("write to the file of --out");
-        done += (size_t)n;
-    }
+    write_to_out(buffer, unwritten);
     unwritten = 0;
 }
 
@@ -102,16 +95,14 @@ static int read_head(connection_t *c) {
         memcpy(buffer, c->head, c->head_length);
         have += c->head_length;
     }
-    char *end = memmem(buffer, have, "\r\n\r\n", 4);
-    if (!end) {
+    size_t head = whole_head(buffer, have);
+    if (!head) {
         if (have > LARGEST_HEAD) fail("head too large");
         if (!c->head) c->head = malloc(LARGEST_HEAD);
         memcpy(c->head, buffer, have);
         c->head_length = have;
         return 1;
     }
-    size_t head = (size_t)(end + 4 - buffer);
-    if (memcmp(buffer + 9, "200", 3)) fail("status is not 200");
     c->head_length = 0;
     c->body = have - head;
     c->left = content_length(buffer, head);
@@ -147,12 +138,6 @@ static void step(connection_t *c) {
     while (c->state != PARKED && steps[c->state](c)) {}
 }
 
-static void open_out(void) {
-    if (!arguments.out) return;
-    out = open(arguments.out, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600);
-    if (out < 0) refuse(&arguments, "cannot write to ", arguments.out);
-}
-
 static void close_out(void) {
     if (out < 0) return;
     write_out(1);
@@ -186,22 +171,11 @@ static void finish(connection_t *c) {
 
 // MARK: The run
 
-static void take_address(const char *host, int port) {
-    char ip[256];
-    if (sscanf(host, "%255[^:]:%d", ip, &port) < 1 || inet_pton(AF_INET, ip, &address.sin_addr) != 1)
-        refuse(&arguments, "the host must be an IPv4 address: ", host);
-    address.sin_family = AF_INET;
-    address.sin_port = htons((uint16_t)port);
-}
-
-static void write_request(const char *url) {
-    char scheme[6], host[256], path[1024] = "/", length[64] = "";
-    if (sscanf(url, "%5[a-z]://%255[^/]%1023s", scheme, host, path) < 2) refuse(&arguments, "not a URL: ", url);
-    take_address(host, strcmp(scheme, "https") ? 80 : 443);
-    if (arguments.upload) snprintf(length, sizeof length, "Content-Length: %lld\r\n", (long long)upload_length);
-    if (arguments.upload_stream) strcpy(length, "Transfer-Encoding: chunked\r\n");
-    request_length = (size_t)snprintf(request, sizeof request, "%s %s HTTP/1.1\r\nHost: %s\r\n%s\r\n",
-                                      uploads ? "POST" : "GET", path, host, length);
+static void prepare_request(const char *url) {
+    char fields[64] = "";
+    if (arguments.upload) snprintf(fields, sizeof fields, "Content-Length: %lld\r\n", (long long)upload_length);
+    if (arguments.upload_stream) strcpy(fields, "Transfer-Encoding: chunked\r\n");
+    write_request(uploads ? "POST" : "GET", url, fields);
 }
 
 static void turn(void) {
@@ -234,9 +208,9 @@ static void run(long requests, connection_t *connections) {
 }
 
 static void rest(connection_t *connections) {
-    write_request(quick_url(&arguments));
+    prepare_request(quick_url(&arguments));
     run(1, connections);
-    write_request(arguments.url);
+    prepare_request(arguments.url);
     rest_t before = at_rest();
     run(arguments.concurrency, connections);
     rest_t first = at_rest();
@@ -251,7 +225,7 @@ int main(int argc, char **argv) {
     connection_t *connections = calloc((size_t)arguments.concurrency, sizeof *connections);
     for (long i = 0; i < arguments.concurrency; i++) connections[i].fd = -1;
     prepare_upload(connections);
-    write_request(arguments.url);
+    prepare_request(arguments.url);
     if (!strncmp(arguments.url, "https:", 6)) prepare_tls();
     if (arguments.pipeline) prepare_pipeline(request, request_length);
     epoll = epoll_create1(EPOLL_CLOEXEC);

@@ -1,19 +1,10 @@
 // What ceil knows of a connection, and its bytes, plain or through OpenSSL.
 #pragma once
-#define _GNU_SOURCE
-#include "../Sources/CBench/include/CBench.h"
-#include <arpa/inet.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
+#include "ceil_http.h"
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <sys/epoll.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-
-enum { LARGEST_HEAD = 16384 };
 
 typedef enum { CONNECTING, HANDSHAKE, SEND, SEND_BODY, HEAD, BODY, CHUNKS, PARKED } state_t;
 
@@ -29,25 +20,13 @@ typedef struct {
     size_t head_length;
 } connection_t;
 
-static arguments_t arguments;
-static statistics_t statistics;
 static int epoll;
-static struct sockaddr_in address;
 static SSL_CTX *context; // NULL without TLS
-
-static void fail(const char *why) {
-    fprintf(stderr, "ceil: %s\n", why);
-    exit(1);
-}
-
-static void fail_with_errno(const char *call) {
-    fprintf(stderr, "ceil: %s: %s\n", call, strerror(errno));
-    exit(1);
-}
 
 static void fail_with_tls_error(const connection_t *c, const char *call) {
     long verified = SSL_get_verify_result(c->ssl);
-    fprintf(stderr, "ceil: %s: %s\n", call, verified ? X509_verify_cert_error_string(verified) : "see OpenSSL's words");
+    const char *reason = verified ? X509_verify_cert_error_string(verified) : "see OpenSSL's words";
+    fprintf(stderr, "%s: %s: %s\n", arguments.program, call, reason);
     ERR_print_errors_fp(stderr);
     exit(1);
 }
@@ -94,16 +73,4 @@ static size_t read_some(connection_t *c, char *to, size_t n) {
 
 static size_t write_some(connection_t *c, const char *from, size_t n) {
     return moved(c, c->ssl ? SSL_write(c->ssl, from, (int)n) : send(c->fd, from, n, MSG_NOSIGNAL), "write");
-}
-
-// -1 when the head names none: then the body is chunked.
-static int64_t content_length(const char *head, size_t n) {
-    for (const char *line = head, *end = head + n; line < end;) {
-        const char *newline = memchr(line, '\n', (size_t)(end - line));
-        if (!newline) break;
-        if ((line[0] | 32) == 'c' && newline - line > 16 && !strncasecmp(line, "content-length:", 15))
-            return atoll(line + 15);
-        line = newline + 1;
-    }
-    return -1;
 }

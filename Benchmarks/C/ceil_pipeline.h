@@ -48,10 +48,8 @@ static void finish_response(uint64_t body) {
 
 // The length of a response at `from`, or 0 while part of it is missing.
 static size_t whole_response(const char *from, size_t n) {
-    char *end = memmem(from, n, "\r\n\r\n", 4);
-    if (!end) return 0;
-    if (memcmp(from + 9, "200", 3)) fail("status is not 200");
-    size_t head = (size_t)(end + 4 - from);
+    size_t head = whole_head(from, n);
+    if (!head) return 0;
     int64_t body = content_length(from, head);
     size_t length = head + (size_t)body;
     if (body < 0 || length > PIPELINE_BUFFER) fail("a response too large for --pipeline");
