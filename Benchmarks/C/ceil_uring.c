@@ -4,7 +4,7 @@
 #include "ceil_http.h"
 #include <liburing.h>
 
-enum { LEAST_BUFFERS = 8, LARGEST_BUFFER = 131072, SMALLEST_BUFFER = 2048, BUFFER_MEMORY = 1 << 20 };
+enum { LEAST_BUFFERS = 2, LARGEST_BUFFER = 1 << 18, SMALLEST_BUFFER = 1 << 10, BUFFER_MEMORY = 1 << 19 };
 enum { MOST_ENTRIES = 4096, MOST_IN_FLIGHT = 32768 };
 
 // What a completion is about, in the low bits of its user data, beside the connection.

@@ -2,6 +2,7 @@
 from dataclasses import dataclass
 
 LIMIT = "ceil"
+LIBURING_HINT = "needs liburing's headers: ./dev setup --bench"
 LIBCURL_HINT = "needs libcurl's headers: ./dev setup --bench"
 NEWER_HINT = "needs Debian 12 and its backports: ./dev setup --bench"
 GO_HINT = "needs Go: ./dev setup --bench"
@@ -34,6 +35,7 @@ def starts(name, title, kind, **more):
 
 CLIENTS = {client.name: client for client in (
     Client(LIMIT, "ceil", "limit (C)", "limit"),
+    Client("ceil-uring", "ceil-uring", "limit (C, io_uring)", "limit", hint=LIBURING_HINT),
     ours("completion", "completion handler"),
     ours("delegate", "delegate"),
     ours("async", "async"),

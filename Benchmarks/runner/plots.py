@@ -11,7 +11,8 @@ WIDTH = 820
 LINES = ("w1", "w2")
 CUT_BEYOND, CUT_AT = 6, 3  # times the longest bar of ours
 COLOUR = {
-    "ceil": "grey", "completion": "blue", "delegate": "teal", "async": "purple", "executor": "pink",
+    "ceil": "grey", "ceil-uring": "ink",
+    "completion": "blue", "delegate": "teal", "async": "purple", "executor": "pink",
     "network": "green", "network-delegate": "green", "discard": "pink",
     "url": "purple", "manager": "teal", "manager-queue": "green", "manager-async": "pink", "operation": "purple",
     "connection": "green", "afnet": "blue", "curl": "orange",

@@ -70,6 +70,14 @@ class Statistics(unittest.TestCase):
         self.assertEqual(results.times_peer("w1-64", "completion", "libcurl"), 0.5)
         self.assertIsNone(results.times_peer("w1-64", "completion", "foundation"))
 
+    def test_ratios_are_to_the_limit_on_epoll(self):
+        figures = {("w1-64", "ceil-uring"): 4, ("w1-64", "ceil"): 5, ("w1-64", "completion"): 7}
+        results = Results(document_with(figures))
+        self.assertEqual(results.times_limit("w1-64", "completion"), 1.4)
+        self.assertEqual(results.times_limit("w1-64", "ceil-uring"), 0.8)
+        del figures["w1-64", "ceil"]
+        self.assertIsNone(Results(document_with(figures)).times_limit("w1-64", "completion"))
+
     def test_nothing_is_a_multiple_of_next_to_nothing(self):
         figures = {("w6-plain-1000", "ceil"): 0.003, ("w6-plain-1000", "completion"): 1.3}
         self.assertIsNone(Results(document_with(figures, "idle_kib")).times_limit("w6-plain-1000", "completion"))

@@ -101,18 +101,23 @@ PER_START = (Column("CPU ms", "cpu_ms", 2), *MEMORY, Column("libraries", "shared
 
 # MARK: Cases
 
+def limits(secure):
+    """The one on io_uring knows plain connections only."""
+    return (LIMIT,) if secure else (LIMIT, "ceil-uring")
+
+
 def small_gets(prefix, secure):
     """W1 and W2."""
     for flight in (1, 16, 64, 256):
         yield Case(name=f"{prefix}-{flight}", title=f"{flight} in flight", secure=secure, concurrency=flight,
                    total=20_000 if flight == 1 else 80_000, warm=max(500, 4 * flight),
-                   clients=(LIMIT, *STYLES, *PEERS),
+                   clients=(*limits(secure), *STYLES, *PEERS),
                    quick={"total": 24_000, "warm": 400} if flight == 64 else None)
 
 
 def crowded_gets():
     yield Case(name="w1-10000", title="10,000 in flight", concurrency=10_000, total=80_000, warm=20_000,
-               clients=(LIMIT, "completion", "libcurl"))
+               clients=(*limits(False), "completion", "libcurl"))
 
 
 def layered_gets():
@@ -129,9 +134,9 @@ def downloads():
     for tag, secure in (("plain", False), ("tls", True)):
         common = dict(path="/big", total=2, secure=secure, size=GIB, metric="cpu_s_gb",
                       quick={"size": QUICK_TRANSFER, "total": 1})
-        yield Case(name=f"w3-{tag}", title=f"{TAGS[tag]}, dropped", clients=(LIMIT, *drops, *PEERS), **common)
+        yield Case(name=f"w3-{tag}", title=f"{TAGS[tag]}, dropped", clients=(*limits(secure), *drops, *PEERS), **common)
         yield Case(name=f"w3-{tag}-file", title=f"{TAGS[tag]}, to a file", options=("--out", "{out}"),
-                   clients=(LIMIT, *stores, *PEERS), **common)
+                   clients=(*limits(secure), *stores, *PEERS), **common)
 
 
 def connections():
