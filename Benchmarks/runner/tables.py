@@ -134,7 +134,9 @@ def markdown_facts(results):
 
 
 def markdown_layers(results, case="w10-plain"):
-    """What each layer costs, for readers who want no more than that."""
+    """What each layer costs, for readers who want no more than that; nothing if it was not measured."""
+    if not results.clients(case):
+        return ""
     lines = [["CPU of the client per GET", "µs", "÷ limit", "÷ libcurl"]]
     for client in results.clients(case):
         title = CLIENTS[client].title

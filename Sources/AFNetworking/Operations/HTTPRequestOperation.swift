@@ -100,11 +100,14 @@ open class HTTPRequestOperation: URLConnectionOperation, @unchecked Sendable {
         // Holds the operation on purpose, so that it calls back even if the program has released it. The block is
         // released after its call.
         completionBlock = { [self] in
-            if isQuick { return tell(success, failure) }
+            if isQuick { return callBack(success, failure) }
             let group = completionGroup
             group?.enter()
             Self.processingQueue.async { [self] in
-                callBack(success, failure, in: group)
+                _ = responseObject
+                MainQueue.complete(on: completionQueue, group: group ?? Self.privateHTTPGroup) { [self] in
+                    callBack(success, failure)
+                }
                 group?.leave()
             }
         }
@@ -122,15 +125,10 @@ open class HTTPRequestOperation: URLConnectionOperation, @unchecked Sendable {
             || serializer.isQuick(bodyLength: responseData?.count ?? 0, isAwaited: false)
     }
 
-    private func callBack(_ success: Success?, _ failure: Failure?, in group: DispatchGroup?) {
-        _ = responseObject
-        MainQueue.complete(on: completionQueue, group: group ?? Self.privateHTTPGroup) { [self] in
-            tell(success, failure)
-        }
-    }
-
-    private func tell(_ success: Success?, _ failure: Failure?) {
-        if let error { failure?(self, error) } else { success?(self, responseObject) }
+    private func callBack(_ success: Success?, _ failure: Failure?) {
+        // First the object: to make it may fail.
+        let object = responseObject
+        if let error { failure?(self, error) } else { success?(self, object) }
     }
 
     // MARK: - Going on after a pause
