@@ -14,7 +14,7 @@ import subprocess
 import sys
 import time
 
-ARGUMENT_LIMIT = 1_500_000  # bytes; Linux takes 2 MiB
+ARGUMENT_LIMIT = 1_500_000  # bytes; Linux takes 2 MiB, the pointers included
 
 
 def main():
@@ -28,7 +28,7 @@ def main():
     arguments, others = parser.parse_known_args()
     if others:
         refuse(f"a command line does not do {' '.join(others)}")
-    total = min(arguments.total, ARGUMENT_LIMIT // (len(arguments.url) + 16))
+    total = min(arguments.total, ARGUMENT_LIMIT // (len(arguments.url) + 40))
     command = [arguments.tool, "-s", "-S", "-f", "-Z", "--parallel-max", str(arguments.concurrency)]
     if arguments.ca:
         command += ["--cacert", arguments.ca]

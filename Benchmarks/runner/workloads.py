@@ -9,6 +9,7 @@ STYLES = ("completion", "delegate", "async", "executor", "network")
 # The same GET through everything that is built on the network thread, from the lowest layer to the highest.
 LAYERS = ("network", "connection", "completion", "url", "delegate", "async", "manager", "manager-queue", "manager-async",
           "operation", "afnet")
+TRUST_THE_SYSTEM = ("connection", "operation")  # their session is shared, and knows the system's authorities only
 IDLE_PEERS = ("libcurl", "hyper", "foundation")  # those that can count what an idle connection takes
 PEERS = ("libcurl", "libcurl-new", "go", "hyper", "undici", "foundation")
 TAGS = {"plain": "plain", "tls": "TLS"}
@@ -123,8 +124,9 @@ def crowded_gets():
 def layered_gets():
     """W10."""
     for tag, secure in (("plain", False), ("tls", True)):
+        layers = [layer for layer in LAYERS if not secure or layer not in TRUST_THE_SYSTEM]
         yield Case(name=f"w10-{tag}", title=f"64 in flight, {TAGS[tag]}", secure=secure, concurrency=64, total=40_000,
-                   warm=500, clients=(LIMIT, *LAYERS, *PEERS, "curl"),
+                   warm=500, clients=(LIMIT, *layers, *PEERS, "curl"),
                    quick=None if secure else {"total": 12_000, "warm": 400})
 
 
