@@ -30,7 +30,7 @@ import Testing
 
     /// Waits until calls on the main queue that were made before have come back.
     private func passMainQueue() async {
-        await withCheckedContinuation { continuation in MainQueue.async { continuation.resume() } }
+        await withCheckedContinuation { continuation in MainQueue.whenQuiet { continuation.resume() } }
     }
 
     private func get() throws -> URLSessionDataTask {

@@ -37,6 +37,8 @@ func eventually(_ what: String = "", seconds: Double = 60, _ condition: () -> Bo
 
 /// Returns when all blocks that are enqueued on the main queue have run.
 func mainQueueSettled() async {
+    // First what goes there by way of the network thread.
+    await withCheckedContinuation { continuation in MainQueue.whenQuiet { continuation.resume() } }
     await withCheckedContinuation { continuation in
         OperationQueue.main.addOperation { continuation.resume() }
     }
