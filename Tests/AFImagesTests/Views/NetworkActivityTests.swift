@@ -88,7 +88,8 @@ private final class Hands: ActivityClock {
         relays.append(NotificationObservation(of: .networkingTaskDidComplete, task) { _ in ended.say(true) })
         task.resume()
         // Both notifications of the failure may come at once: then there is no activity to see.
-        if path == "/status/500" { try await ended.wait() } else { try await eventually("a timer") { hands.count == 1 } }
+        if path == "/status/500" { try await ended.wait() }
+        if path == "/waiting/1" { try await eventually("a timer") { hands.count == 1 } }
         await hands.advance(by: 0)
         site.server.signal("go")
         try await counted(0)
