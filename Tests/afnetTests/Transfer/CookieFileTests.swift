@@ -100,8 +100,9 @@ import afnet
     @Test func `no cookies stay in another file when there is no room for the jar`() async throws {
         let jar = try folder.make("jar", Data("# former\n".utf8))
 
-        // A file size limit of 0 acts like a full disk.
-        let limited = "trap '' XFSZ; ulimit -f 0; exec \"$@\""
+        // A file size limit of 0 acts like a full disk. The thread sanitizer ends a program whose temporary files it
+        // cannot fill, and does without them if there is no folder for them.
+        let limited = "trap '' XFSZ; ulimit -f 0; TMPDIR=/nowhere exec \"$@\""
         let run = try await Program.run(inShell: limited, ["-c", jar, "-o", "/dev/null", set])
 
         #expect(run.code == 23 && server.requests.count == 1)
