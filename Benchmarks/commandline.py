@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A command-line client as a client of the benchmark: one process loads all URLs, given as arguments.
 
-usage: commandline.py TOOL URL TOTAL CONCURRENCY [--ca FILE] [--warm N]
+usage: commandline.py TOOL URL TOTAL CONCURRENCY [--ca FILE] [--warm 0]
 
 TOOL is afnet, by its path, or curl. The report counts the whole process, its start included. There are no latencies:
 neither program tells the time of a single request so that it costs nothing.
@@ -24,7 +24,7 @@ def main():
     parser.add_argument("total", type=int)
     parser.add_argument("concurrency", type=int)
     parser.add_argument("--ca")
-    parser.add_argument("--warm", type=int)
+    parser.add_argument("--warm", type=int, choices=[0])  # another process would not warm this one up
     arguments, others = parser.parse_known_args()
     if others:
         refuse(f"a command line does not do {' '.join(others)}")

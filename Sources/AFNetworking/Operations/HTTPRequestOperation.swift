@@ -41,7 +41,6 @@ open class HTTPRequestOperation: URLConnectionOperation, @unchecked Sendable {
         label: "com.alamofire.networking.http-request.processing",
         attributes: .concurrent
     )
-    private static let privateHTTPGroup = DispatchGroup()
 
     private let serialization = Lock(Serialization())
 
@@ -105,7 +104,7 @@ open class HTTPRequestOperation: URLConnectionOperation, @unchecked Sendable {
             group?.enter()
             Self.processingQueue.async { [self] in
                 _ = responseObject
-                MainQueue.complete(on: completionQueue, group: group ?? Self.privateHTTPGroup) { [self] in
+                MainQueue.complete(on: completionQueue, group: group) { [self] in
                     callBack(success, failure)
                 }
                 group?.leave()

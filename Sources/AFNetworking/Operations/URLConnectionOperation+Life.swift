@@ -102,16 +102,12 @@ extension URLConnectionOperation {
         { [weak self] in
             guard let self else { return }
             state.set(\.keeper, nil)
-            // A private group by default: in a shared one, the blocks of other operations would keep this operation
-            // alive.
-            guard let group = completionGroup else {
-                return MainQueue.completeWhenQuiet(on: completionQueue, group: DispatchGroup()) {
-                    block()
-                    self.forgetCompletionBlock()
-                }
+            let group = completionGroup
+            MainQueue.completeWhenQuiet(on: completionQueue, group: group) {
+                block()
+                if group == nil { self.forgetCompletionBlock() }
             }
-            MainQueue.completeWhenQuiet(on: completionQueue, group: group, block)
-            group.notify(queue: Self.tidyingQueue) { self.forgetCompletionBlock() }
+            group?.notify(queue: Self.tidyingQueue) { self.forgetCompletionBlock() }
         }
     }
 

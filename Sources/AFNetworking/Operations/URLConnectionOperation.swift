@@ -162,8 +162,8 @@ open class URLConnectionOperation: Operation, NSCopying, NSSecureCoding, URLConn
         set { state.set(\.completionQueue, newValue) }
     }
 
-    /// The group in which ``completionBlock`` is called; nil is a private one. The block is released when the group is
-    /// empty.
+    /// The group in which ``completionBlock`` is called; nil is none. The block is released when the group is empty, or
+    /// without one when it has been called.
     open var completionGroup: DispatchGroup? {
         get { state.withLock { $0.completionGroup } }
         set { state.set(\.completionGroup, newValue) }

@@ -10,7 +10,7 @@ import Foundation
 ///
 /// An operation costs as much as a small request. So calls that gather while the main queue is busy share one.
 package enum MainQueue {
-    private struct Call: Sendable {
+    fileprivate struct Call: Sendable {
         let group: DispatchGroup?
         let body: @Sendable () -> Void
     }
@@ -25,7 +25,7 @@ package enum MainQueue {
 
         var count: Int { arriving.count + leaving.count }
 
-        mutating func add(_ call: Call) { arriving.append(call) }
+        mutating func add(_ calls: [Call]) { arriving += calls }
 
         /// True if the caller must enqueue an operation.
         mutating func needsOperation() -> Bool {
@@ -51,9 +51,14 @@ package enum MainQueue {
 
     package static func async(group: DispatchGroup? = nil, _ body: @escaping @Sendable () -> Void) {
         group?.enter()
-        let needsOperation = calls.withLock { calls in
-            calls.add(Call(group: group, body: body))
-            return calls.needsOperation()
+        enqueue([Call(group: group, body: body)])
+    }
+
+    /// - Parameter calls: Their groups are entered.
+    fileprivate static func enqueue(_ calls: [Call]) {
+        let needsOperation = self.calls.withLock { waiting in
+            waiting.add(calls)
+            return waiting.needsOperation()
         }
         if needsOperation { OperationQueue.main.addOperation(run) }
     }
@@ -77,10 +82,12 @@ package enum MainQueue {
     ///
     /// This is for what another queue does for each request. If each call woke the main thread, the two would take turns
     /// on a shared core.
-    package static func whenQuiet(_ body: @escaping @Sendable () -> Void) {
+    package static func whenQuiet(group: DispatchGroup? = nil, _ body: @escaping @Sendable () -> Void) {
         let world = World.system
-        guard world.unavailability() == nil else { return async(body) }
-        world.loop.enqueue { gathering.value.add(body, on: world.loop) }
+        guard world.unavailability() == nil else { return async(group: group, body) }
+        group?.enter()
+        let call = Call(group: group, body: body)
+        world.loop.enqueue { gathering.value.add(call, on: world.loop) }
     }
 
     /// Calls `body` on the main queue, after the blocks passed before.
@@ -109,37 +116,30 @@ package enum MainQueue {
         async(group: group, body)
     }
 
-    /// Calls a completion handler on a queue; nil is the main queue, and then it is called as by ``whenQuiet(_:)``.
+    /// Calls a completion handler on a queue; nil is the main queue, and then it is called as by ``whenQuiet(group:_:)``.
     package static func completeWhenQuiet(
         on queue: DispatchQueue?,
-        group: DispatchGroup,
+        group: DispatchGroup?,
         _ body: @escaping @Sendable () -> Void
     ) {
         guard queue == nil else { return async(on: queue, group: group, body) }
         BlockedMainQueueWarning.shared.willCall()
-        group.enter()
-        whenQuiet {
-            body()
-            group.leave()
-        }
+        whenQuiet(group: group, body)
     }
 }
 
 /// Gathers calls on the loop, which leave for the main queue together.
 private final class GatheredCalls: TurnEndTarget {
-    private var bodies: [@Sendable () -> Void] = []
+    private var calls: [MainQueue.Call] = []
 
-    func add(_ body: @escaping @Sendable () -> Void, on loop: EventLoop) {
-        if bodies.isEmpty { loop.whenQuiet(self) }
-        bodies.append(body)
+    func add(_ call: MainQueue.Call, on loop: EventLoop) {
+        if calls.isEmpty { loop.whenQuiet(self) }
+        calls.append(call)
     }
 
     func turnEnded() {
-        var leaving: [@Sendable () -> Void] = []
-        swap(&leaving, &bodies)
-        MainQueue.async { [leaving] in
-            for body in leaving { body() }
-        }
+        MainQueue.enqueue(calls)
+        calls.removeAll()
     }
 }
 

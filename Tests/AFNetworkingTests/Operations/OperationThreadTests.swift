@@ -70,6 +70,25 @@ struct OperationThreadTests {
         }
     }
 
+    @Test func `handlers of a quick serializer are called on the completion queue in its group`() async throws {
+        let (queue, group) = (DispatchQueue(label: "own"), DispatchGroup())
+        let calls = Collected<String>()
+        let operation = HTTPRequestOperation(request: URLRequest(url: server.url("/kept")))
+        (operation.completionQueue, operation.completionGroup) = (queue, group)
+        operation.setCompletionBlock { _, _ in
+            dispatchPrecondition(condition: .onQueue(queue))
+            calls.add("success")
+        } failure: { _, error in
+            calls.add("\(error)")
+        }
+
+        operation.start()
+        #expect(try await calls.wait(for: 1) == ["success"])
+        group.notify(queue: .global()) { calls.add("group") }
+        #expect(try await calls.wait(for: 2) == ["success", "group"])
+        try await eventually("the release of the block") { operation.completionBlock == nil }
+    }
+
     @Test(
         "1.2 responses are serialized on the processing queue, and blocks called on the completion queue in its group"
     )
