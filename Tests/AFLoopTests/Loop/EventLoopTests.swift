@@ -51,7 +51,7 @@ final class EventLoopTests {
         #expect(seen == poller.now)
     }
 
-    /// What the closures of a test capture holds what holds the closures.
+    /// The closures of a test capture the objects that hold them.
     deinit {
         poller.onPoll = {}
         notes.onTimer = {}
@@ -290,6 +290,7 @@ final class EventLoopTests {
         if expectsEcho { loop.expectEcho() }
         poller.onPoll = callbacks
         loop.runTurn()
+        poller.onPoll = {}
     }
 
     @Test func `callbacks that run together wake the loop once, at their end`() {
