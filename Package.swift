@@ -98,7 +98,7 @@ let package = Package(
         ),
         .executableTarget(
             name: "afnet",
-            dependencies: ["AFURLSession", "AFNetworking", "AFImages", "AFNetworkingTesting"],
+            dependencies: ["CAFLinux", "AFURLSession", "AFNetworking", "AFImages", "AFNetworkingTesting"],
             swiftSettings: strict
         ),
 

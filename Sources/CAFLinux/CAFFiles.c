@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <sys/vfs.h>
+#include <sys/xattr.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -145,6 +146,23 @@ int caf_file_status_at(int folder, const char *name, caf_file_status *status) {
 }
 
 uint32_t caf_effective_user(void) { return geteuid(); }
+
+// MARK: Extended attributes
+
+long caf_attribute(int descriptor, const char *name, void *buffer, size_t length) {
+    PERFORM(CAF_CALL_INQUIRE, descriptor, 0, fgetxattr(descriptor, name, buffer, length));
+    return result;
+}
+
+int caf_set_attribute(int descriptor, const char *name, const void *value, size_t length) {
+    PERFORM(CAF_CALL_INQUIRE, descriptor, 0, fsetxattr(descriptor, name, value, length, 0));
+    return (int)result;
+}
+
+int caf_remove_attribute(int descriptor, const char *name) {
+    PERFORM(CAF_CALL_INQUIRE, descriptor, 0, fremovexattr(descriptor, name));
+    return (int)result;
+}
 
 // MARK: Bytes
 

@@ -162,6 +162,10 @@ int caf_file_status_of(int descriptor, caf_file_status *status);
 // Of the entry itself, not of what a link points to.
 int caf_file_status_at(int folder, const char *name, caf_file_status *status);
 uint32_t caf_effective_user(void);
+// An extended attribute. -ENODATA if the file has none of this name, -EOPNOTSUPP if the file system has none at all.
+long caf_attribute(int descriptor, const char *name, void *buffer, size_t length);
+int caf_set_attribute(int descriptor, const char *name, const void *value, size_t length);
+int caf_remove_attribute(int descriptor, const char *name);
 long caf_read_at(int descriptor, void *buffer, size_t length, int64_t offset);
 // As far as the bytes are in memory: -EAGAIN if the disk would have to be asked,
 // -EOPNOTSUPP if the file system cannot tell.

@@ -1,3 +1,4 @@
+import CAFLinux
 import Foundation
 import Glibc
 
@@ -161,24 +162,28 @@ struct Descriptor {
 
     // MARK: The validator of a download
 
-    /// The extended attributes of a file. Foundation has no constant for this key.
-    private static let attributes = FileAttributeKey(rawValue: "NSFileExtendedAttributes")
     private static let validatorName = "user.afnet.validator"
 
     /// Keeps the validator of a partial download in an extended attribute of its file, for `--resume`. On file systems
     /// without extended attributes, `--resume` checks offsets only.
     ///
-    /// - Parameter validator: Nil to empty the attribute, if there is one.
-    static func setValidator(_ validator: String?, of path: String) {
-        if validator == nil, Self.validator(of: path) == nil { return }
-        let values = [validatorName: Data((validator ?? "").utf8)]
-        try? FileManager.default.setAttributes([attributes: values], ofItemAtPath: path)
+    /// - Parameter validator: Nil to remove the attribute, if there is one.
+    func setValidator(_ validator: String?) {
+        if let validator = validator.map({ Array($0.utf8) }) {
+            _ = caf_set_attribute(number, Self.validatorName, validator, validator.count)
+        } else {
+            _ = caf_remove_attribute(number, Self.validatorName)
+        }
     }
 
     /// The validator of a partial download; nil if it is unknown.
     static func validator(of path: String) -> String? {
-        let all = try? FileManager.default.attributesOfItem(atPath: path)
-        let value = (all?[attributes] as? [String: Data])?[validatorName] ?? Data()
+        guard let file = try? opening(path, O_RDONLY) else { return nil }
+        // No file system of Linux has longer attributes.
+        let value = [UInt8](unsafeUninitializedCapacity: 64 << 10) { buffer, count in
+            count = max(0, caf_attribute(file.number, validatorName, buffer.baseAddress, buffer.count))
+        }
+        try? file.close()
         return value.isEmpty ? nil : String(validating: value, as: UTF8.self)
     }
 

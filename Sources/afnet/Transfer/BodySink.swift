@@ -65,7 +65,7 @@ import Glibc
         if mode == .appends {
             formerSize = try Descriptor.size(of: path)
         } else {
-            Descriptor.setValidator(validator, of: path)
+            stream.setValidator(validator)
         }
     }
 
@@ -83,8 +83,8 @@ import Glibc
     ///
     /// - Parameter isComplete: Whether the download is complete and needs no validator.
     func close(isComplete: Bool) throws(SystemFailure) {
-        guard let path, let stream else { return }
-        if isComplete { Descriptor.setValidator(nil, of: path) }
+        guard path != nil, let stream else { return }
+        if isComplete { stream.setValidator(nil) }
         try stream.close()
     }
 
