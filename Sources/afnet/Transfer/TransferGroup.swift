@@ -57,7 +57,7 @@ import Foundation
         await withTaskGroup(of: ExitCode.self) { group in
             while true {
                 while !isOver, mayBegin(beside: count), let index = rest.popFirst() {
-                    group.addTask { await load(index) }
+                    group.addTask { @MainActor @Sendable in await load(index) }
                     count += 1
                 }
                 guard let result = await group.next() else { break }
