@@ -5,6 +5,20 @@
 
 #include <stdio.h>
 
+// The files that the modules CAFLib… name: what is compiled is also linked. Without them a codec says so in its place.
+#if __has_include("/usr/include/png.h")
+#define CAF_HAS_PNG
+#endif
+#if __has_include("/usr/include/jpeglib.h")
+#define CAF_HAS_JPEG
+#endif
+#if __has_include("/usr/include/webp/decode.h")
+#define CAF_HAS_WEBP
+#endif
+#if __has_include("/usr/include/gif_lib.h")
+#define CAF_HAS_GIF
+#endif
+
 // Where a codec is to write what went wrong. The first problem is the cause of the others.
 struct caf_report {
     caf_image_status status;

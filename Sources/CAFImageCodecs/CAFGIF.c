@@ -1,5 +1,6 @@
 #include "CAFCodec.h"
 
+#ifdef CAF_HAS_GIF
 #include <gif_lib.h>
 #include <stdlib.h>
 #include <string.h>
@@ -184,3 +185,5 @@ caf_image_status caf_gif_frames_next(caf_gif_frames *frames, uint8_t *pixels, in
         return CAF_IMAGE_DONE;
     }
 }
+
+#endif

@@ -1,5 +1,6 @@
 #include "CAFCodec.h"
 
+#ifdef CAF_HAS_JPEG
 #include <stdio.h>
 // After stdio.h, which it needs.
 #include <jpeglib.h>
@@ -172,3 +173,5 @@ caf_image_status caf_jpeg_decode(const uint8_t *bytes, size_t count, uint32_t wi
     jpeg_destroy_decompress(&call.jpeg);
     return call.report.status;
 }
+
+#endif

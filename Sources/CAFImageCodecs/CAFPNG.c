@@ -1,5 +1,6 @@
 #include "CAFCodec.h"
 
+#ifdef CAF_HAS_PNG
 #include <png.h>
 #include <setjmp.h>
 #include <stdlib.h>
@@ -199,3 +200,5 @@ caf_image_status caf_png_encode(const uint8_t *pixels, uint32_t width, uint32_t 
 }
 
 void caf_png_free(uint8_t *bytes) { free(bytes); }
+
+#endif

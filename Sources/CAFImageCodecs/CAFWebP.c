@@ -1,5 +1,6 @@
 #include "CAFCodec.h"
 
+#ifdef CAF_HAS_WEBP
 #include <stdlib.h>
 #include <string.h>
 #include <webp/decode.h>
@@ -95,3 +96,5 @@ void caf_webp_frames_close(caf_webp_frames *frames) {
     WebPAnimDecoderDelete(frames->decoder);
     free(frames);
 }
+
+#endif
