@@ -11,7 +11,9 @@ import Testing
         var words: [String] { cells.map { $0.trimmingCharacters(in: ["`"]) } }
     }
 
-    private static func page() throws -> String { try Repository.text("Docs/AFNetworking.docc/Errors.md") }
+    private static func page() throws -> String {
+        try Repository.text("Sources/AFNetworking/AFNetworking.docc/Errors.md")
+    }
 
     private static func rows(under heading: String) throws -> [Row] {
         let section = try #require(

@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test func `links between pages lead somewhere`() throws {
-        let pages = try Repository.files(in: "Docs", endingWith: ".md").filter { !$0.contains(".docc") }
+        let pages = try Repository.files(in: "Docs", endingWith: ".md")
         let broken = try pages.flatMap { page in
             let folder = Repository.root.appendingPathComponent(page).deletingLastPathComponent()
             return try Repository.text(page).matches(of: /\]\(([^)#\s]+\.(?:md|svg|json|swift))(?:#[^)]*)?\)/)

@@ -13,11 +13,11 @@ struct Snippet: Sendable, CustomStringConvertible {
         (self.text, self.page, self.number) = (text, page, number)
     }
 
-    /// All of one page. What begins with `// Package.swift` is no code of a target.
+    /// All of one page, but for files of the reader's package. `.ci/first-minutes` builds those of the README.
     static func all(on page: String) throws -> [Snippet] {
         try Repository.text(page).components(separatedBy: "```swift\n").dropFirst()
             .compactMap { $0.components(separatedBy: "\n```").first }
-            .filter { !$0.hasPrefix("// Package.swift") }
+            .filter { !$0.hasPrefix("// Package.swift") && !$0.hasPrefix("// Sources/") }
             .enumerated().map { Snippet($1, page: page, number: $0 + 1) }
     }
 

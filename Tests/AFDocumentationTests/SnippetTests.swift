@@ -4,7 +4,8 @@ import Testing
 /// Every snippet of every page and doc comment stands in a test: all compile, and those of pages run but for a few.
 @Suite struct SnippetTests {
     private static let pages = Result {
-        try Repository.files(in: "Docs", endingWith: ".md") + ["README.md", "CONTRIBUTING.md"]
+        try ["Docs", "Sources"].flatMap { try Repository.files(in: $0, endingWith: ".md") }
+            + ["README.md", "CONTRIBUTING.md"]
     }
 
     private static let sources = Result {
@@ -33,9 +34,9 @@ import Testing
     }
 
     @Test func `every article is in the list of the first page`() throws {
-        let first = try Repository.text("Docs/AFNetworking.docc/AFNetworking.md")
+        let first = try Repository.text("Sources/AFNetworking/AFNetworking.docc/AFNetworking.md")
         let topics = try #require(first.components(separatedBy: "## Topics").last)
-        let names = try Repository.files(in: "Docs/AFNetworking.docc", endingWith: ".md")
+        let names = try Repository.files(in: "Sources/AFNetworking/AFNetworking.docc", endingWith: ".md")
             .compactMap { $0.split(separator: "/").last?.dropLast(3) }.filter { $0 != "AFNetworking" }
 
         #expect(names.count > 20)

@@ -21,7 +21,7 @@ import Testing
     }
 
     private static func article() throws -> String {
-        let file = root.appendingPathComponent("Docs/AFNetworking.docc/ComingFromAFNetworking.md")
+        let file = root.appendingPathComponent("Sources/AFNetworking/AFNetworking.docc/ComingFromAFNetworking.md")
         return try String(contentsOf: file, encoding: .utf8)
     }
 
