@@ -130,7 +130,7 @@ extension RouteSet {
 }
 
 extension ServerReply {
-    fileprivate func paced(by request: RecordedRequest) -> ServerReply {
+    func paced(by request: RecordedRequest) -> ServerReply {
         request.duration("interval").map { pacing(every: $0) } ?? self
     }
 

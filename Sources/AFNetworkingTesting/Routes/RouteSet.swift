@@ -33,7 +33,18 @@ public struct RouteSet: Sendable {
 
     /// Every ready-made set.
     public static var everything: RouteSet {
-        RouteSet(.redirects, .authentication, .cookies, .caching, .ranges, .compression, .slowness, .bytes, .echo)
+        RouteSet(
+            .redirects,
+            .authentication,
+            .cookies,
+            .caching,
+            .ranges,
+            .compression,
+            .slowness,
+            .bytes,
+            .events,
+            .echo
+        )
     }
 }
 

@@ -33,6 +33,7 @@ package enum ErrorMapping {
         case .timeout: .timedOut
         case .lost: .networkConnectionLost
         case .malformed: .cannotParseResponse
+        case .response: .badServerResponse
         case .limit: .dataLengthExceedsMaximum
         case .decoding: decodingCode(failure.detail)
         case .tls: .secureConnectionFailed

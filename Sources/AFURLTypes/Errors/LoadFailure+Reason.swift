@@ -19,6 +19,8 @@ extension LoadFailure {
         public static let lost = Reason(rawValue: "lost")
         /// The peer's message breaks HTTP.
         public static let malformed = Reason(rawValue: "malformed")
+        /// The response is valid, and not one that the caller can use.
+        public static let response = Reason(rawValue: "response")
         /// The peer sent more than the session is willing to hold.
         public static let limit = Reason(rawValue: "limit")
         /// The content could not be decoded.
@@ -93,7 +95,7 @@ extension LoadFailure {
         public static let closed = Detail(rawValue: "closed")
         /// The connection was reset.
         public static let reset = Detail(rawValue: "reset")
-        /// The status line is malformed.
+        /// The status line is malformed, or the status is not the one that the caller needs.
         public static let status = Detail(rawValue: "status")
         /// A header field is malformed or not allowed.
         public static let header = Detail(rawValue: "header")

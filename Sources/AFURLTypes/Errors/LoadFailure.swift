@@ -22,6 +22,8 @@ public import Foundation
 // │   └── head, body, truncated, reset, proxy, closed
 // ├── malformed ──────────── the message breaks HTTP                     cannotParseResponse
 // │   └── status, header, framing, chunk
+// ├── response ───────────── it is not one that the caller can use       badServerResponse
+// │   └── status             its status is another one                   badServerResponse
 // ├── limit ──────────────── more than the session may hold              dataLengthExceedsMaximum
 // ├── decoding ───────────── the content cannot be decoded               cannotDecodeContentData
 // │   └── damaged, truncated, bomb, memory: its coding                   cannotDecodeRawData

@@ -12,6 +12,9 @@ package struct MethodTraits: Sendable {
         ["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT"].first { HTTPText.isSameName($0, method) } ?? method
     }
 
+    /// Whether a request only reads (RFC 9110 §9.2.1), so that it may be sent whenever a client likes.
+    package static func isSafe(_ method: String) -> Bool { ["GET", "HEAD", "OPTIONS", "TRACE"].contains(method) }
+
     /// Refuses what is no token, and CONNECT. Methods are case-sensitive: `patch` is some other method.
     package init(_ method: String) throws(RequestRejection) {
         isHead = method == "HEAD"

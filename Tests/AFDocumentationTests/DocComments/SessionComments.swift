@@ -3,6 +3,11 @@ import AFURLSession
 import Foundation
 
 private func show(_ data: Data) {}
+private func show(_ text: String) {}
+private func report(_ error: (any Error)?) {}
+
+private struct Item: Decodable {}
+private func add(_ item: Item) {}
 private func finish() {}
 
 /// What doc comments of `AFURLSession` and `AFTLS` show. Compiled, and not run.
@@ -15,6 +20,17 @@ private enum SessionComments {
         )
         identity.hosts = ["*.internal.example.com"]
         _ = identity
+    }
+
+    static func events(_ session: URLSession, _ request: URLRequest) async throws {
+        for try await event in session.events(for: request) { show(event.data) }
+        for try await item in session.jsonLines(of: Item.self, for: request) { add(item) }
+        let source = EventSource(request, session: session) { event in
+            show(event.data)
+        } completion: { error in
+            report(error)
+        }
+        source.resume()
     }
 
     static func netrc(_ configuration: URLSessionConfiguration) throws {

@@ -20,6 +20,10 @@ private enum TestingComments {
         _ = tls
     }
 
+    static func events(_ server: TestServer) {
+        server.route("GET", "/news", .events("id: 1\ndata: one", "data: two").pacing(every: .milliseconds(20)))
+    }
+
     static func steps(_ proxy: TestServer, _ site: IssuedCertificate) {
         proxy.script(
             .expectHead,

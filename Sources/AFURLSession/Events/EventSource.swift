@@ -1,0 +1,97 @@
+import AFBase
+import Foundation
+
+/// Calls closures for the events of a stream, in order, on the delegate queue of the session.
+///
+/// ```swift
+/// let source = EventSource(request, session: session) { event in
+///     show(event.data)
+/// } completion: { error in
+///     report(error)
+/// }
+/// source.resume()
+/// ```
+///
+/// The next event is read when the closure has returned, so a slow closure makes the server wait. It goes on until the
+/// stream ends or ``cancel()``, also if you keep no reference to it: see ``EventStream``.
+public final class EventSource: Sendable {
+    private struct State {
+        var task: Task<Void, Never>?
+        var isCancelled = false
+    }
+
+    private let stream: EventStream
+    private let receive: @Sendable (ServerSentEvent) -> Void
+    private let completion: @Sendable ((any Error)?) -> Void
+    private let state = Lock(State())
+
+    /// Loads nothing before ``resume()``.
+    ///
+    /// - Parameters:
+    ///   - request: Any request: see ``URLSession/events(for:options:delegate:)``.
+    ///   - session: Loads it, and has the queue of the closures.
+    ///   - options: Whether and how the stream connects again, and its limits.
+    ///   - receive: Is called with each event; no more after ``cancel()`` if that is called on the delegate queue.
+    ///   - completion: Is called once at the end: with nil if the server has ended the stream, else with the error, which
+    ///     is `URLError.cancelled` after ``cancel()``.
+    public init(
+        _ request: URLRequest,
+        session: URLSession = .shared,
+        options: EventStreamOptions = EventStreamOptions(),
+        receive: @escaping @Sendable (ServerSentEvent) -> Void,
+        completion: @escaping @Sendable ((any Error)?) -> Void = { _ in }
+    ) {
+        stream = session.events(for: request, options: options)
+        self.receive = receive
+        self.completion = completion
+    }
+
+    /// Connects. Only the first call counts, and none after ``cancel()``.
+    public func resume() {
+        state.withLock { state in
+            if state.task == nil { state.task = Task { await run() } }
+        }
+    }
+
+    /// Ends the stream. A stream that has not been resumed is complete, too.
+    public func cancel() {
+        let task = state.withLock { state in
+            state.isCancelled = true
+            if state.task == nil { state.task = Task { await run() } }
+            return state.task
+        }
+        task?.cancel()
+    }
+
+    private var isCancelled: Bool { state.withLock { $0.isCancelled } }
+
+    private func run() async {
+        do {
+            if isCancelled { throw URLError(.cancelled) }
+            for try await event in stream { await deliver(event) }
+            await end(nil)
+        } catch {
+            await end(isCancelled ? URLError(.cancelled) : error)
+        }
+    }
+
+    private func deliver(_ event: ServerSentEvent) async {
+        await onQueue { [self] in
+            if !isCancelled { receive(event) }
+        }
+    }
+
+    private func end(_ error: (any Error)?) async {
+        await onQueue { [completion] in completion(error) }
+    }
+
+    /// Returns when the closure has run.
+    private func onQueue(_ body: @escaping @Sendable () -> Void) async {
+        await withUnsafeContinuation { continuation in
+            stream.session.delegateQueue.addOperation {
+                body()
+                continuation.resume()
+            }
+        }
+    }
+}

@@ -1,0 +1,205 @@
+import AFTransport
+import AFWire
+public import Foundation
+
+extension URLSession {
+    /// The events that a server sends as `text/event-stream` (WHATWG HTML §9.2). Each iteration loads `request`.
+    ///
+    /// ```swift
+    /// for try await event in session.events(for: request) { show(event.data) }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - request: Any request, also one with a body. `Accept` is set unless the request has it.
+    ///   - options: Whether and how the stream connects again, and its limits.
+    ///   - delegate: Hears about the tasks, as in ``bytes(for:delegate:)``.
+    public func events(
+        for request: URLRequest,
+        options: EventStreamOptions = EventStreamOptions(),
+        delegate: (any URLSessionTaskDelegate)? = nil
+    ) -> EventStream {
+        EventStream(session: self, request: request, options: options, delegate: delegate)
+    }
+
+    /// The events at `url`, as ``events(for:options:delegate:)`` returns them.
+    public func events(from url: URL, options: EventStreamOptions = EventStreamOptions()) -> EventStream {
+        events(for: URLRequest(url: url), options: options)
+    }
+}
+
+/// How a stream of events is loaded.
+public struct EventStreamOptions: Sendable, Hashable {
+    /// When a stream that has ended or broken connects again.
+    public enum Reconnection: Sendable, Hashable {
+        /// If the method of the request is safe (RFC 9110 §9.2.1), as that of GET. The server gets no other request twice.
+        case automatic
+        /// Whatever the method is.
+        case always
+        /// Never: the end of the response is the end of the stream. For a server that answers one question.
+        case never
+    }
+
+    /// When a stream that has ended or broken connects again.
+    public var reconnection = Reconnection.automatic
+
+    /// The wait before the first attempt to connect again, unless the server sets another one (`retry`). 3 seconds.
+    ///
+    /// The wait doubles with each further attempt that brings no event, and gets up to a quarter longer at random, so
+    /// that clients which lost a server together do not come back together.
+    public var initialDelay: Duration = .seconds(3)
+
+    /// The longest wait, also if the server asks for more. 5 minutes.
+    public var maximumDelay: Duration = .seconds(300)
+
+    /// How many attempts in a row may bring no event. The last error is then thrown. Nil, the default, is no limit.
+    public var maximumAttempts: Int?
+
+    /// The statuses after which the stream connects again, when `Retry-After` counts too. None unless set: by the
+    /// standard any status but 200 ends the stream.
+    public var reconnectingStatusCodes: Set<Int> = []
+
+    /// The identifier of the last event that the program has seen. The first request has it as `Last-Event-ID`.
+    public var lastEventID = ""
+
+    /// The longest line, in bytes. 16 MiB. A longer one ends the stream with an error.
+    public var maximumLineLength = 16 << 20
+
+    /// The most data of one event, in bytes. 16 MiB. More end the stream with an error.
+    public var maximumEventSize = 16 << 20
+
+    /// The standard options.
+    public init() {}
+
+    /// - Parameter reconnection: When a stream that has ended or broken connects again.
+    public init(reconnection: Reconnection) {
+        self.reconnection = reconnection
+    }
+}
+
+/// Events as they arrive: ``URLSession/events(for:options:delegate:)``.
+///
+/// The stream returns an event as soon as its empty line has arrived. A program that does not ask for the next one makes
+/// the server wait. The stream ends with status 204, or with the response if it does not connect again. It throws for
+/// another status, for a response that is no event stream, for what is longer than its limit, and for errors that would
+/// come back, as those about certificates.
+///
+/// If the stream connects again, the request has the identifier of the last event as `Last-Event-ID`, unless that is no
+/// text for a header field. A server that sends nothing for the request's `timeoutInterval` counts as gone.
+public struct EventStream: AsyncSequence, Sendable {
+    /// An event.
+    public typealias Element = ServerSentEvent
+
+    let session: URLSession
+    let request: URLRequest
+    let options: EventStreamOptions
+    let delegate: (any URLSessionTaskDelegate)?
+
+    /// Connects when the first event is asked for.
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
+
+    /// Returns events one by one. Releasing it ends the load.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        /// A server that asks for no wait, and ends each response at once, would be asked without a pause.
+        private static let leastDelay = Duration.milliseconds(100)
+
+        private let stream: EventStream
+        private var connection: EventConnection?
+        /// The end of the stream has been returned, or an error thrown.
+        private var isOver = false
+        private var lastID: String
+        private var retry: Duration
+        /// How many attempts in a row have brought no event.
+        private var failures = 0
+
+        init(_ stream: EventStream) {
+            self.stream = stream
+            lastID = stream.options.lastEventID
+            retry = stream.options.initialDelay
+        }
+
+        /// The next event; nil at the end.
+        public mutating func next() async throws -> ServerSentEvent? {
+            try await next(isolation: nil)
+        }
+
+        /// The next event; nil at the end. Does not leave the caller's actor as long as an event is there.
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws -> ServerSentEvent? {
+            while !isOver {
+                let ending: EventConnection.Ending
+                do {
+                    if let event = try await nextEvent(actor) {
+                        failures = 0
+                        return event
+                    }
+                    if isOver { return nil }
+                    ending = .complete
+                } catch {
+                    ending = EventConnection.Ending(error)
+                }
+                connection = nil
+                try await connectAgain(after: ending, actor)
+            }
+            return nil
+        }
+
+        /// Nil at the end of a response. Sets `isOver` if no other one is to follow.
+        private mutating func nextEvent(_ actor: isolated (any Actor)?) async throws -> ServerSentEvent? {
+            if connection == nil {
+                guard let made = try await EventConnection.open(stream, lastID: lastID) else {
+                    isOver = true
+                    return nil
+                }
+                connection = made
+            }
+            defer { remember() }
+            return try await connection?.next(actor)
+        }
+
+        /// What the next connection has to know, also if this one breaks.
+        private mutating func remember() {
+            guard let parser = connection?.parser else { return }
+            lastID = parser.lastID
+            if let milliseconds = parser.retry { retry = .milliseconds(Swift.min(milliseconds, Int(Int32.max))) }
+        }
+
+        // MARK: - Connecting again
+
+        private mutating func connectAgain(
+            after ending: EventConnection.Ending,
+            _ actor: isolated (any Actor)?
+        ) async throws {
+            let options = stream.options
+            guard stream.connectsAgain, ending.mayHeal(options) else { return try finish(ending) }
+            failures += 1
+            if let most = options.maximumAttempts, failures >= most { return try finish(ending) }
+            do {
+                try await LoopSleep.sleep(for: delay(after: ending), in: stream.session.world)
+            } catch {
+                isOver = true
+                throw error
+            }
+        }
+
+        private mutating func finish(_ ending: EventConnection.Ending) throws {
+            isOver = true
+            if case .failed(let error, _) = ending { throw error }
+        }
+
+        private func delay(after ending: EventConnection.Ending) -> Duration {
+            let doublings = Swift.min(failures - 1, 20)
+            let world = stream.session.world
+            let asked = Swift.max(retry, ending.retryAfter(world.wallClock()) ?? .zero, Self.leastDelay)
+            let wait = Swift.min(asked * (1 << doublings), Swift.max(stream.options.maximumDelay, Self.leastDelay))
+            let share = Double(world.random() >> 11) / Double(UInt64(1) << 53)
+            return wait + wait * (share / 4)
+        }
+    }
+
+    private var connectsAgain: Bool {
+        switch options.reconnection {
+        case .always: true
+        case .never: false
+        case .automatic: MethodTraits.isSafe(request.httpMethod ?? "GET")
+        }
+    }
+}

@@ -1,0 +1,109 @@
+import AFNetworking
+import AFNetworkingTesting
+import Foundation
+import Testing
+
+private let shown = Notes<String>()
+private func show(_ name: String, _ data: String) { shown.add(data) }
+
+/// The snippets of the article on streams of events.
+@Suite(.serialized) struct EventsTests {
+    private struct Delta: Decodable { let text: String }
+    private struct Item: Decodable { let id: Int }
+
+    @Test func `a stream is read, and asked for with a body`() async throws {
+        let site = try Site()
+        let session = site.session
+        site.server.route("POST", "/chat", .events(#"data: {"text": "hel"}"#, #"data: {"text": "lo"}"#, "data: [DONE]"))
+        var url = site.url("/events/2")
+        let before = shown.all.count
+
+        for try await event in session.events(from: url) {
+            show(event.name, event.data)
+        }
+
+        #expect(shown.all.count == before + 2)
+        url = site.url("/chat")
+        var text = ""
+        func append(_ part: String) { text += part }
+
+        var request = URLRequest(url: url)
+        request.httpMethod = "POST"
+        request.httpBody = Data(#"{"prompt": "hello", "stream": true}"#.utf8)
+        request.setValue("application/json", forHTTPHeaderField: "Content-Type")
+
+        for try await event in session.events(for: request) {
+            if event.data == "[DONE]" { break }
+            append(try event.decode(Delta.self).text)
+        }
+
+        #expect(text == "hello")
+    }
+
+    @Test func `a stream goes on where it was`() async throws {
+        let site = try Site()
+        let session = site.session
+        let request = URLRequest(url: site.url("/events/5"))
+        let saved = "3"
+
+        var options = EventStreamOptions()
+        options.maximumAttempts = 10
+        options.reconnectingStatusCodes = [502, 503]
+        options.lastEventID = saved
+        let stream = session.events(for: request, options: options)
+
+        var ids: [String] = []
+        for try await event in stream {
+            ids.append(event.id)
+            if event.id == "5" { break }
+        }
+        #expect(ids == ["4", "5"])
+    }
+
+    @Test func `closures are called, and a manager has its base and policy`() async throws {
+        let site = try Site()
+        let session = site.session
+        let ends = Notes<Bool>()
+        @Sendable func finish(_ error: (any Error)?) { ends.add(error == nil) }
+        site.server.route("GET", "/once", .status(204))
+        let request = URLRequest(url: site.url("/once"))
+
+        let source = EventSource(request, session: session) { event in
+            show(event.name, event.data)
+        } completion: { error in
+            finish(error)
+        }
+        source.resume()
+
+        #expect(try await ends.wait() == [true])
+        let manager = site.manager
+        site.server.enqueue(.events("retry: 0\ndata: news"))
+        site.server.enqueue(.status(204))
+        let before = shown.all.count
+
+        for try await event in try manager.events("news", parameters: ["topic": "swift"]) {
+            show(event.name, event.data)
+        }
+
+        #expect(shown.all.count == before + 1 && site.server.requests.last?.target == "/news?topic=swift")
+    }
+
+    @Test func `lines of JSON are values`() async throws {
+        let site = try Site()
+        let session = site.session
+        let request = URLRequest(url: site.url("/stream/3"))
+        var items: [Int] = []
+        func add(_ item: Item) { items.append(item.id) }
+
+        for try await item in session.jsonLines(of: Item.self, for: request) {
+            add(item)
+        }
+
+        #expect(items == [0, 1, 2])
+        let server = site.server
+        server.route("GET", "/news", .events("id: 1\ndata: one", "id: 2\ndata: two"))
+        var news = session.events(from: site.url("/news")).makeAsyncIterator()
+        #expect(try await news.next()?.data == "one")
+        #expect(try await news.next() == ServerSentEvent(data: "two", id: "2"))
+    }
+}
