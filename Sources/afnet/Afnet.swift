@@ -1,3 +1,4 @@
+import AFBase
 import Dispatch
 import Foundation
 import Glibc
@@ -40,7 +41,7 @@ enum Afnet {
         switch first.action {
         case .transfer: return await Client().run(groups.map { $0.askingForPasswords() })
         case .help: return show(HelpText.text(on: first.topic ?? first.urls.first))
-        case .version: return show("afnet \(Usage.version)\n")
+        case .version: return show("afnet \(PackageVersion.current)\n")
         default: return await command(first)
         }
     }
@@ -53,6 +54,7 @@ enum Afnet {
             case .lint: return try LintCommand(arguments).run()
             case .reach: return try await ReachCommand(arguments).run()
             case .serve: return try await ServeCommand(arguments).run()
+            case .events: return try await EventsCommand(arguments.askingForPasswords()).run()
             case .completion: return show(try Completions(named: arguments.urls.first ?? "").text)
             case .transfer, .help, .version: return .usage
             }

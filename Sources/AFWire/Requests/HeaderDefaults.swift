@@ -42,7 +42,7 @@ package final class HeaderDefaults: Sendable {
 
     /// - Parameters:
     ///   - additionalHeaders: the configuration's fields.
-    ///   - userAgent: for requests when the configuration has none; a token, see ``UserAgent``.
+    ///   - userAgent: for requests when the configuration has none; products, see ``UserAgent``.
     ///   - contentCodings: what `Accept-Encoding` says when the configuration has none; nil for no such field.
     ///
     /// There is no default `Accept-Language`: the bytes of a request shall not depend on the environment of the
@@ -138,12 +138,12 @@ package final class HeaderDefaults: Sendable {
 
 /// A `User-Agent` product from a program's name.
 package enum UserAgent {
-    /// `name/1`, with every byte that may not stand in a token dropped. Program names come from outside: they may
-    /// hold line breaks or emoji. Falls back to `AFNetworking/1` when nothing is left.
+    /// `name/1 swift-afnetworking/0.1.0`, with every byte of the name dropped that may not stand in a token. Program
+    /// names come from outside: they may hold line breaks or emoji. The name is `AFNetworking` when nothing is left.
     package static func product(programName: String) -> String {
         let token = ASCIISet.token
         let kept = programName.utf8.lazy.filter(token.contains).prefix(64)
         let name = String(decoding: Array(kept), as: UTF8.self)
-        return name.isEmpty ? "AFNetworking/1" : "\(name)/1"
+        return (name.isEmpty ? "AFNetworking" : name) + "/1 swift-afnetworking/\(PackageVersion.current)"
     }
 }

@@ -9,6 +9,7 @@ extension Arguments {
         case .lint: if urls.count != 1 { throw .usage("lint needs one file with a policy") }
         case .reach: if urls.count > 1 { throw .usage("reach watches one HOST, or the way to the internet") }
         case .serve: try checkServer()
+        case .events: try checkEvents()
         case .completion:
             if urls.count != 1 { throw .usage("completion needs the name of a shell: \(Shell.list)") }
         case .help, .version: break
@@ -32,6 +33,11 @@ extension Arguments {
         if isParallel, body == .upload("-") || body == .file("-"), urls.count > 1 {
             throw .usage("standard input can be sent to one URL only")
         }
+    }
+
+    private func checkEvents() throws(ArgumentError) {
+        if urls.count != 1 { throw .usage("events needs one URL") }
+        try checkQuery()
     }
 
     private func checkQuery() throws(ArgumentError) {

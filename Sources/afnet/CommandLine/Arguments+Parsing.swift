@@ -190,7 +190,7 @@ extension Arguments.Action {
     var standsAlone: Bool {
         switch self {
         case .transfer, .help, .version: false
-        case .pins, .images, .lint, .reach, .serve, .completion: true
+        case .pins, .images, .lint, .reach, .serve, .events, .completion: true
         }
     }
 
@@ -203,6 +203,7 @@ extension Arguments.Action {
         case .lint: .lint
         case .reach: .reach
         case .serve: .serve
+        case .events: .events
         }
     }
 }

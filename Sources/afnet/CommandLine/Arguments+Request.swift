@@ -1,3 +1,4 @@
+import AFBase
 import AFURLSession
 import Foundation
 
@@ -23,7 +24,7 @@ extension Arguments {
     ) -> URLRequest {
         var request = URLRequest(url: url)
         // curl sends these first, too.
-        request.setValue(userAgent ?? "afnet/\(Usage.version)", forHTTPHeaderField: "User-Agent")
+        request.setValue(userAgent ?? "afnet/\(PackageVersion.current)", forHTTPHeaderField: "User-Agent")
         request.setValue("*/*", forHTTPHeaderField: "Accept")
         request.usesHTTP10 = usesHTTP10
         request.redirectPolicy = redirectPolicy
@@ -113,9 +114,4 @@ extension Arguments {
             }
         }
     }
-}
-
-/// What the program says about itself.
-enum Usage {
-    static let version = "0.1-dev"
 }

@@ -4,7 +4,7 @@ package import AFURLSession
 package struct Arguments: Sendable, Equatable {
     package enum Action: String, Sendable, CaseIterable {
         case transfer = "get"
-        case pins, images, lint, reach, serve, completion, help, version
+        case pins, images, lint, reach, serve, events, completion, help, version
     }
 
     package enum Body: Sendable, Equatable {
@@ -100,6 +100,8 @@ package struct Arguments: Sendable, Equatable {
     /// The hosts of `--host`.
     package internal(set) var hosts: [String] = []
     package internal(set) var isOnce = false
+    package internal(set) var lastEventID = ""
+    package internal(set) var printsJSON = false
     package internal(set) var port: UInt16?
     package internal(set) var isSecured = false
     package internal(set) var authorityFile: String?

@@ -6,7 +6,7 @@ extension CommandOption {
         CommandOption(
             "-m, --max-time S",
             "give up after so many seconds; without it, after 60 in which nothing happens",
-            for: [.transfer, .images, .pins]
+            for: [.transfer, .images, .pins, .events]
         ) { $0.maximumTime = try Arguments.seconds($1.value, of: $1.name) },
         CommandOption("--connect-timeout S", "the same for connecting, and again for TLS", for: .loading) {
             $0.connectTime = try Arguments.seconds($1.value, of: $1.name)
@@ -19,7 +19,7 @@ extension CommandOption {
         CommandOption(
             "--unix-socket PATH",
             "connect to this socket, whatever the URL's host",
-            for: [.transfer, .images, .pins]
+            for: [.transfer, .images, .pins, .events]
         ) { $0.unixSocket = try Arguments.socketPath($1.value, of: $1.name) },
     ]
 
@@ -92,7 +92,17 @@ extension CommandOption {
             "of lint: say which rule is for this host; of serve: answer for this host, too; again: adds to it",
             for: [.lint, .serve]
         ) { $0.hosts.append($1.value) },
-        .flag("--once", "of reach: say how it is now, and end", for: .reach) { $0.isOnce = true },
+        .flag(
+            "--once",
+            "of reach: say how it is now, and end; of events: end with the first response",
+            for: [.reach, .events]
+        ) { $0.isOnce = true },
+        CommandOption("--last-event-id ID", "of events: the last event that was seen", for: .events) {
+            $0.lastEventID = $1.value
+        },
+        .flag("--as-json", "of events: a line of JSON for each, with event, data and id", for: .events) {
+            $0.printsJSON = true
+        },
         CommandOption("--port N", "of serve: the port; one that is free unless given", for: .serve) {
             $0.port = try Arguments.port($1.value, of: $1.name)
         },

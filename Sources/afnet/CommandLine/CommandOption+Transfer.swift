@@ -5,6 +5,7 @@ extension CommandOption {
         CommandOption(
             "-X, --request M",
             "the method; GET unless there is a body",
+            for: .asking,
             completing: .words(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
         ) { $0.method = $1.value },
         CommandOption(
@@ -30,24 +31,31 @@ extension CommandOption {
         CommandOption(
             "-d, --data DATA",
             "send this with POST; again: joined by \"&\". The letter reads \"@FILE\", without line ends; --data sends "
-                + "every byte as it is"
+                + "every byte as it is",
+            for: .asking
         ) { try $0.addPiece($1.name == "-d" ? BodyPiece(data: $1.value, .text) : .text($1.value)) },
-        CommandOption("--data-raw DATA", "the same, and no sign means a file") { try $0.addPiece(.text($1.value)) },
-        CommandOption("--data-binary DATA", "the same, and \"@FILE\" is that file, byte for byte") {
+        CommandOption("--data-raw DATA", "the same, and no sign means a file", for: .asking) {
+            try $0.addPiece(.text($1.value))
+        },
+        CommandOption("--data-binary DATA", "the same, and \"@FILE\" is that file, byte for byte", for: .asking) {
             try $0.addPiece(BodyPiece(data: $1.value, .binary))
         },
         CommandOption(
             "--data-urlencode DATA",
-            "the same, percent-encoded: TEXT, =TEXT, NAME=TEXT, @FILE or NAME@FILE, where NAME stays as it is"
+            "the same, percent-encoded: TEXT, =TEXT, NAME=TEXT, @FILE or NAME@FILE, where NAME stays as it is",
+            for: .asking
         ) { try $0.addPiece(BodyPiece(urlEncoding: $1.value)) },
         CommandOption("--data-file PATH", "send this file with POST; \"-\" is standard input") {
             try $0.addBody(.file($1.value))
         },
         CommandOption(
             "--json DATA",
-            "send this with POST as JSON, and ask for JSON; \"@FILE\" has it; again: added to it"
+            "send this with POST as JSON, and ask for JSON; \"@FILE\" has it; again: added to it",
+            for: .asking
         ) { try $0.addBody(.json([BodyPiece(data: $1.value, .binary)])) },
-        .flag("-G, --get", "put what --data and its like give into the query, and send GET") { $0.isQuery = true },
+        .flag("-G, --get", "put what --data and its like give into the query, and send GET", for: .asking) {
+            $0.isQuery = true
+        },
         CommandOption(
             "-F, --form \"N=v\"",
             "a field of a multipart form: N=VALUE, N=@FILE, N=<FILE for its content; behind it ;type=TYPE and "
@@ -106,26 +114,27 @@ extension CommandOption {
         ) { $0.report = $1.value },
         .flag("-f, --fail", "status 400 and above is a failure; its body is dropped") { $0.failure = .dropsBody },
         .flag("--fail-with-body", "the same, and its body is kept") { $0.failure = .keepsBody },
-        CommandOption("--max-filesize N", "refuse bodies of more than N bytes", for: .loading) {
+        CommandOption("--max-filesize N", "refuse bodies of more than N bytes", for: [.transfer, .images]) {
             $0.maximumSize = try Arguments.size($1.value, of: $1.name)
         },
     ]
 
     static let cache: [CommandOption] = [
-        CommandOption("--cache DIR", "keep responses in this folder, and answer from it", for: .loading) {
+        CommandOption("--cache DIR", "keep responses in this folder, and answer from it", for: [.transfer, .images]) {
             $0.cache = $1.value
         },
         .choice(
             "--cache-mode MODE",
             "default, no-store, reload, no-cache, force-cache or only-if-cached",
-            for: .loading
+            for: [.transfer, .images]
         ) { ($0.cacheMode, $0.hasCacheMode) = ($1, true) },
     ]
 
     static let repetition: [CommandOption] = [
         .flag(
             "-L, --location",
-            "follow redirects; passwords, tokens and cookies given here stay with the scheme, host and port of the URL"
+            "follow redirects; passwords, tokens and cookies given here stay with the scheme, host and port of the URL",
+            for: .asking
         ) { $0.redirects.isFollowing = true },
         .flag("--location-trusted", "follow, and take them along", for: .loading) {
             ($0.redirects.isFollowing, $0.redirects.isTrusting) = (true, true)
@@ -139,7 +148,8 @@ extension CommandOption {
         CommandOption(
             "--retry N",
             "try again up to N times: after a timeout, a name that is not found, and the statuses 408, 429, 500, 502, 503, "
-                + "504, 522 and 524"
+                + "504, 522 and 524; of events: the attempts in a row that may bring none",
+            for: .asking
         ) { $0.retries.count = Int(clamping: try Arguments.size($1.value, of: $1.name)) },
         CommandOption(
             "--retry-delay S",

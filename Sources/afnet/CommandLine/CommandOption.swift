@@ -21,9 +21,11 @@ struct CommandOption: Sendable {
         static let lint = Commands(rawValue: 8)
         static let reach = Commands(rawValue: 16)
         static let serve = Commands(rawValue: 32)
+        static let events = Commands(rawValue: 64)
 
-        static let loading: Commands = [.transfer, .images]
-        static let every: Commands = [.transfer, .pins, .images, .lint, .reach, .serve]
+        static let loading: Commands = [.transfer, .images, .events]
+        static let asking: Commands = [.transfer, .events]
+        static let every: Commands = [.transfer, .pins, .images, .lint, .reach, .serve, .events]
     }
 
     /// What a shell completes after the option.

@@ -20,8 +20,10 @@ enum HelpTopicName: String, CaseIterable, Sendable {
     case verifyChain = "verify-chain"
     case reach
     case serve
+    case events
     case completion
     case exitCodes = "exit-codes"
+    case man
 }
 
 /// All options, in the sections of the help.

@@ -9,7 +9,7 @@ package enum HelpText {
     package static func text(on topic: String?) -> String? {
         guard let topic else { return brief }
         guard let name = HelpTopicName(rawValue: topic) else { return nil }
-        return HelpTopic.page(name).map(text) ?? everything
+        return HelpTopic.page(name).map(text) ?? (name == .man ? ManPage.text : everything)
     }
 
     /// All topics, for people.

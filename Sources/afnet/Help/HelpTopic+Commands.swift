@@ -174,6 +174,28 @@ extension HelpTopic {
         """
     )
 
+    static let events = HelpTopic(
+        .events,
+        usage: "events [options] URL",
+        takes: .events,
+        summary: "print the events that a server sends, as they arrive",
+        """
+        Prints the data of each event of a stream (text/event-stream), and a line end.
+
+            afnet events https://example.com/news
+            afnet events --as-json --last-event-id 42 https://example.com/news
+            afnet events --json '{"prompt": "hello", "stream": true}' https://example.com/chat
+
+        A stream that a GET has asked for connects again when it ends or breaks off,
+        with the identifier of its last event, until the server answers 204. --once
+        ends it with the first response; --retry N gives up after N attempts without an
+        event. Other methods ask once. -v names each event and its identifier.
+
+        A status other than 200 is exit code 22, another content type is 1.
+
+        """
+    )
+
     static let completion = HelpTopic(
         .completion,
         usage: "completion bash | zsh | fish",
@@ -184,6 +206,9 @@ extension HelpTopic {
             afnet completion bash > ~/.local/share/bash-completion/completions/afnet
             afnet completion zsh > ~/.zfunc/_afnet
             afnet completion fish > ~/.config/fish/completions/afnet.fish
+
+        "./dev install" puts them, and the manual page that "afnet help man" prints,
+        where shells and man look for them.
 
         """
     )

@@ -30,10 +30,10 @@ struct HelpTopic: Sendable {
 
     static let commands = all.filter { $0.usage != nil }
 
-    /// The page of a topic. `all` has none: it is the table of options.
+    /// The page of a topic. `all` and `man` have none: tables make them.
     static func page(_ name: HelpTopicName) -> HelpTopic? {
         switch name {
-        case .all: nil
+        case .all, .man: nil
         case .transfers: transfers
         case .bodies: bodies
         case .login: login
@@ -53,6 +53,7 @@ struct HelpTopic: Sendable {
         case .verifyChain: verifyChain
         case .reach: reach
         case .serve: serve
+        case .events: events
         case .completion: completion
         case .exitCodes: exitCodes
         }

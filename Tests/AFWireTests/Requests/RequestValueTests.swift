@@ -53,10 +53,12 @@ struct RequestValueTests {
         ("\u{0}", "AFNetworking/1"),
     ])
     func `T-REQ-28 a program name becomes a token`(name: String, expected: String) {
-        #expect(UserAgent.product(programName: name) == expected)
+        let library = "swift-afnetworking/\(PackageVersion.current)"
+        #expect(UserAgent.product(programName: name) == "\(expected) \(library)")
     }
 
     @Test func `T-REQ-28 a long program name is cut`() {
-        #expect(UserAgent.product(programName: String(repeating: "a", count: 100_000)).utf8.count == 66)
+        let agent = UserAgent.product(programName: String(repeating: "a", count: 100_000))
+        #expect(agent.prefix { $0 != " " }.utf8.count == 66)
     }
 }

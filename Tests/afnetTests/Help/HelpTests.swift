@@ -8,7 +8,8 @@ import afnet
     private static let topics = [
         "transfers", "bodies", "login", "cookies", "output", "write-out", "retries", "parallel", "cache", "proxies",
         "tls",
-        "pins", "policy", "report", "images", "lint", "verify-chain", "reach", "serve", "completion", "exit-codes",
+        "pins", "policy", "report", "images", "lint", "verify-chain", "reach", "serve", "events", "completion",
+        "exit-codes",
     ]
 
     @Test func `--help is one screen, help all has every option`() async throws {
@@ -80,6 +81,33 @@ import afnet
             // The rest is for the shell.
             return Array(words.prefix { $0 != ">" })
         }
+    }
+
+    // MARK: - The manual page
+
+    @Test func `the manual page has every option, and no line that roff misreads`() async throws {
+        let page = try await Program.run("help", "man").text
+        let lines = page.split(separator: "\n", omittingEmptySubsequences: false)
+
+        #expect(page.hasPrefix(".TH AFNET 1 \"\" \"afnet "))
+        #expect(OptionNames.all.allSatisfy { page.contains($0.replacing("-", with: "\\-")) })
+        #expect(
+            Self.topics.filter { $0 != "exit-codes" }.allSatisfy {
+                page.contains(".SH \($0.uppercased().replacing("-", with: "\\-"))\n")
+            }
+        )
+        let requests = [".TH ", ".SH ", ".SS ", ".TP", ".B ", ".nf", ".fi"]
+        #expect(
+            lines.allSatisfy { line in
+                !line.hasPrefix("'") && (!line.hasPrefix(".") || requests.contains { line.hasPrefix($0) })
+            }
+        )
+        #expect(
+            lines.allSatisfy {
+                !$0.replacing("\\e", with: "").replacing(/\\(-|&|\(aq|\(ga|\(ha|\(ti)/, with: "").contains("\\")
+            }
+        )
+        #expect(page.hasSuffix(".TP\n.B 91\nnot a picture that can be shown\n"))
     }
 
     // MARK: - Completions

@@ -1,3 +1,4 @@
+import AFBase
 import Foundation
 
 // The objects of HAR 1.2, with the names of its fields. Names that HAR does not define begin with an underscore.
@@ -14,7 +15,7 @@ struct HARArchive: Encodable {
 
     struct Creator: Encodable {
         let name = "swift-afnetworking"
-        let version = "1.0"
+        let version = PackageVersion.current
     }
 
     init(_ entries: [HAREntry], lost: Int) {

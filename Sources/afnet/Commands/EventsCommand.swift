@@ -1,0 +1,153 @@
+import AFURLSession
+import Foundation
+
+/// `afnet events`: prints the events of a stream as they arrive.
+@MainActor struct EventsCommand {
+    private let arguments: Arguments
+    private let console: Console
+    private let session: URLSession
+    private let stream: EventStream
+    private let jar: CookieKeeper
+
+    init(_ arguments: Arguments) throws(TransferFailure) {
+        self.arguments = arguments
+        console = Console(arguments)
+        let payload = try Payload(arguments)
+        let plan = try TransferPlan(arguments.urls[0], arguments, query: arguments.isQuery ? payload.data : nil)
+        let sessions = Sessions(TrustLog())
+        session = URLSession(configuration: try sessions.configuration(SessionOptions(arguments)))
+        jar = try CookieKeeper(arguments.cookies, sessions.cookies)
+        var request = arguments.request(
+            for: plan.url,
+            plan.login,
+            form: arguments.isQuery ? nil : payload.data,
+            type: payload.contentType,
+            from: nil
+        )
+        let names = arguments.fields.map { field in
+            switch field.lowercased {
+            case .set(let name, _), .removed(let name): name
+            }
+        }
+        if !names.contains("accept") {
+            request.setValue("text/event-stream", forHTTPHeaderField: "Accept")
+        }
+        stream = session.events(
+            for: request,
+            options: arguments.eventOptions,
+            delegate: Self.delegate(Identity(plan.url, plan.login, arguments), arguments)
+        )
+    }
+
+    /// Nil unless there is something to decide: a stream without a delegate shares TLS sessions with others.
+    private static func delegate(_ identity: Identity, _ arguments: Arguments) -> (any URLSessionTaskDelegate)? {
+        if identity.mayAnswer { return AskedDelegate(identity, arguments) }
+        return arguments.redirects.isTrusting ? TrustingDelegate(arguments) : nil
+    }
+
+    func run() async throws(TransferFailure) -> ExitCode {
+        defer { session.invalidateAndCancel() }
+        do {
+            for try await event in stream { try write(event) }
+        } catch {
+            if let failure = error as? TransferFailure { throw failure }
+            throw TransferFailure(error, hasResponse: true)
+        }
+        try jar.finish()
+        return .done
+    }
+
+    private func write(_ event: ServerSentEvent) throws(TransferFailure) {
+        if arguments.isVerbose {
+            let id = event.id.isEmpty ? "" : ", id \(TerminalText.escaped(event.id))"
+            console.write("* event \(TerminalText.escaped(event.name))\(id)\n")
+        }
+        do throws(SystemFailure) {
+            try Descriptor.standardOutput.write(Data((text(of: event) + "\n").utf8))
+        } catch {
+            throw TransferFailure(.cannotWrite, "cannot write standard output: \(error.text)")
+        }
+    }
+
+    private func text(of event: ServerSentEvent) -> String {
+        if arguments.printsJSON { return JSONEvent(event).text }
+        guard Descriptor.standardOutput.isTerminal else { return event.data }
+        // A server could control the terminal.
+        return event.data.split(separator: "\n", omittingEmptySubsequences: false)
+            .map { TerminalText.escaped(String($0)) }.joined(separator: "\n")
+    }
+}
+
+extension Arguments {
+    fileprivate var eventOptions: EventStreamOptions {
+        var options = EventStreamOptions(reconnection: isOnce ? .never : .automatic)
+        options.lastEventID = lastEventID
+        options.maximumAttempts = retries.isOn ? retries.count + 1 : nil
+        return options
+    }
+}
+
+/// One line of `--as-json`.
+private struct JSONEvent: Encodable {
+    let event: String
+    let data: String
+    let id: String
+
+    init(_ event: ServerSentEvent) {
+        (self.event, data, id) = (event.name, event.data, event.id)
+    }
+
+    var text: String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
+    }
+}
+
+/// Adds the fields to redirected requests that `--location-trusted` takes along.
+private protocol RedirectingDelegate: URLSessionTaskDelegate {
+    var arguments: Arguments { get }
+}
+
+extension RedirectingDelegate {
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest,
+        completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        completionHandler(
+            arguments.redirects.adjust(request, after: response.statusCode, to: task.originalRequest)
+        )
+    }
+}
+
+private final class TrustingDelegate: RedirectingDelegate {
+    let arguments: Arguments
+
+    init(_ arguments: Arguments) {
+        self.arguments = arguments
+    }
+}
+
+/// Answers challenges, too.
+private final class AskedDelegate: RedirectingDelegate {
+    let arguments: Arguments
+    private let identity: Identity
+
+    init(_ identity: Identity, _ arguments: Arguments) {
+        self.identity = identity
+        self.arguments = arguments
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        let (disposition, credential) = identity.answer(to: challenge)
+        completionHandler(disposition, credential)
+    }
+}
