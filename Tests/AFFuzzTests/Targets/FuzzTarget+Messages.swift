@@ -5,7 +5,7 @@
 extension FuzzTarget {
     /// HTTP as it arrives.
     static let messages = [
-        response, connectResponse, statusLine, trailers, request, chunks, multipart, lines,
+        response, connectResponse, statusLine, trailers, request, chunks, multipart, lines, events, frames,
     ]
 
     /// What a decoder made of an answer.
@@ -173,6 +173,91 @@ extension FuzzTarget {
         body += parser.finish() ?? .init()
         end()
         return told
+    }
+
+    private static let events = FuzzTarget(
+        "events",
+        "\u{2}\u{1}\u{3}\u{FEFF}id: 1\nevent: a\r\ndata: b\rdata\n\n: c\nretry: 10\n\ndata:",
+        "\u{0}data\n\nid: \u{0}\n\r\n\r"
+    ) { input in
+        let (whole, pieces) = input.cutByItself
+        let (one, other) = (Stream([whole]), Stream(pieces))
+        try expect(one == other, "cut in pieces it is another stream: \(one), and \(other)")
+        for event in one.events {
+            try expect(!event.name.isEmpty, "an event without a name")
+            try expect(
+                !event.id.utf8.contains { $0 == 0 || $0 == 0x0A || $0 == 0x0D },
+                "the identifier breaks the head"
+            )
+            try expect(event.data.utf8.count <= 3 * 64, "\(event.data.utf8.count) bytes of data")
+        }
+    }
+
+    /// What a parser made of a stream of events.
+    private struct Stream: Equatable {
+        var events: [EventStreamParser.Event] = []
+        var lastID = ""
+        var retry: Int?
+        var problem: EventStreamParser.TooLong?
+
+        init(_ pieces: [[UInt8]]) {
+            var parser = EventStreamParser(lineLimit: 100, eventLimit: 64)
+            do {
+                for piece in pieces {
+                    try piece.span.withUnsafeBytes { bytes in
+                        var rest = bytes
+                        while let event = try parser.next(&rest) { events.append(event) }
+                    }
+                }
+            } catch {
+                problem = error as? EventStreamParser.TooLong
+            }
+            (lastID, retry) = (parser.lastID, parser.retry)
+        }
+    }
+
+    private static let frames = FuzzTarget(
+        "frames",
+        "\u{2}\u{1}\u{3}\u{1}\u{3}Hel\u{9}\u{0}",
+        "\u{0}\u{2}\u{7E}\u{0}\u{7F}"
+    ) { input in
+        let (whole, pieces) = input.cutByItself
+        let (one, other) = (Frames([whole]), Frames(pieces))
+        try expect(one == other, "cut in pieces they are other frames: \(one), and \(other)")
+        try expect(one.longest <= 100, "a message of \(one.longest) bytes")
+    }
+
+    /// What a decoder made of the frames of a server.
+    private struct Frames: Equatable {
+        var events: [String] = []
+        var bytes: [UInt8] = []
+        var longest = 0
+        var violation: WebSocketViolation?
+
+        init(_ pieces: [[UInt8]]) {
+            var decoder = WebSocketDecoder(allowsCompression: true, messageLimit: 100)
+            var begin = 0
+            do {
+                for piece in pieces {
+                    try piece.span.withUnsafeBytes { piece in
+                        var rest = piece
+                        while true {
+                            let step = try decoder.decode(rest)
+                            rest = UnsafeRawBufferPointer(rebasing: rest[step.consumed...])
+                            switch step.event {
+                            case .needMore: return
+                            case .piece(let piece): bytes += piece
+                            case .begin: begin = bytes.count
+                            case .end: longest = max(longest, bytes.count - begin)
+                            case .ping, .pong, .close: events.append("\(step.event) at \(bytes.count)")
+                            }
+                        }
+                    }
+                }
+            } catch {
+                violation = error as? WebSocketViolation
+            }
+        }
     }
 
     private static let lines = FuzzTarget("lines", "\u{2}\u{1}\u{3}a\r\nb\rc\n\n\u{E9}", "\u{0}\n\r") { input in
