@@ -159,7 +159,9 @@ def comparison(bar):
     if not bar.against:
         return ""
     case, client = bar.against
-    return " the limit" if client in LIMITS else f" that of {CASES[case].title}"
+    if client in LIMITS:
+        return " the limit"
+    return f" that of {CASES[case].title if client == bar.client else CLIENTS[client].title}"
 
 
 # MARK: The file
