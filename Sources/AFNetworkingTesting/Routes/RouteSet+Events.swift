@@ -8,9 +8,7 @@ extension ServerReply {
     /// With ``stalling(after:of:)``, ``closing(after:of:)`` and their like the stream breaks off.
     ///
     /// - Parameter events: The lines of each event, without the empty line at its end.
-    public static func events(_ events: String...) -> ServerReply { Self.events(events) }
-
-    static func events(_ events: [String]) -> ServerReply {
+    public static func events(_ events: String...) -> ServerReply {
         let pieces = events.map { Array("\($0)\n\n".utf8) }
         // A reply may be sent many times, so that a piece follows from its place.
         let body = ReplyBody.generated { offset in
@@ -21,7 +19,11 @@ extension ServerReply {
             }
             return []
         }
-        return .stream(body, type: "text/event-stream").header("Cache-Control", "no-store").chunked()
+        return .events(body)
+    }
+
+    fileprivate static func events(_ body: ReplyBody) -> ServerReply {
+        .stream(body, type: "text/event-stream").header("Cache-Control", "no-store").chunked()
     }
 }
 
@@ -40,13 +42,26 @@ extension RouteSet {
         RouteSet { server in
             server.route("GET", "/events/:count") { request in
                 guard let count = request.countInPath("count") else { return .misuse("/events/NUMBER") }
-                let seen = request.headers["Last-Event-ID"].flatMap { Int($0) } ?? 0
+                let seen = request.headers["Last-Event-ID"].flatMap(DecimalText.count) ?? 0
                 guard seen < count else { return .status(204) }
-                let last = min(count, seen + max(request.count("per_response") ?? count, 1))
-                var events = (seen + 1...last).map { "id: \($0)\ndata: {\"number\": \($0)}" }
-                if let retry = request.count("retry") { events[0] = "retry: \(retry)\n\(events[0])" }
-                return ServerReply.events(events).paced(by: request)
+                let last = seen + min(count - seen, max(request.count("per_response") ?? count, 1))
+                let retry = request.count("retry").map { "retry: \($0)\n" } ?? ""
+                return ServerReply.events(numbers(seen + 1...last, after: retry)).paced(by: request)
             }
+        }
+    }
+
+    /// Events with these numbers, made while they are sent.
+    private static func numbers(_ numbers: ClosedRange<Int>, after start: String) -> ReplyBody {
+        let sent = Lock(0)
+        return .generated { offset in
+            let index = sent.change { sent in
+                defer { sent += 1 }
+                return sent
+            }
+            guard index < numbers.count else { return [] }
+            let number = numbers.lowerBound + index
+            return Array("\(offset == 0 ? start : "")id: \(number)\ndata: {\"number\": \(number)}\n\n".utf8)
         }
     }
 }

@@ -21,6 +21,9 @@ import Testing
         #expect(part.text == "id: 2\ndata: {\"number\": 2}\n\n")
         #expect(try Visit(server, "/events/3", ["Last-Event-ID: 3"]).status == 204)
         #expect(try Visit(server, "/events/x").status == 400)
+        let last = 1 << 60
+        #expect(try Visit(server, "/events/\(last)?per_response=\(last)", ["Last-Event-ID: \(last - 1)"]).status == 200)
+        #expect(try Visit(server, "/events/2", ["Last-Event-ID: -7"]).text.hasPrefix("id: 1\n"))
     }
 
     @Test func `a reply with events may be sent again, each in a chunk`() throws {
