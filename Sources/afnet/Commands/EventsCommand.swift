@@ -47,13 +47,15 @@ import Foundation
 
     func run() async throws(TransferFailure) -> ExitCode {
         defer { session.invalidateAndCancel() }
+        var failure: TransferFailure?
         do {
             for try await event in stream { try write(event) }
         } catch {
-            if let failure = error as? TransferFailure { throw failure }
-            throw TransferFailure(error, hasResponse: true)
+            failure = error as? TransferFailure ?? TransferFailure(error, hasResponse: true)
         }
+        // A stream that fails has cookies all the same.
         try jar.finish()
+        if let failure { throw failure }
         return .done
     }
 

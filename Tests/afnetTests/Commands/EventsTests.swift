@@ -69,6 +69,16 @@ import Testing
         #expect(try await Program.run("events", "-o", "x", url("/page")).code == 2)
     }
 
+    @Test func `the jar is written, also if the stream fails`() async throws {
+        let jar = try Program.Folder()
+        server.route("GET", "/page", ServerReply.text("<p>").header("Set-Cookie", "a=b"))
+
+        let run = try await Program.run("events", "-c", jar.path("jar"), url("/page"))
+
+        #expect(run.code == 1)
+        #expect(String(decoding: jar.contents("jar") ?? Data(), as: UTF8.self).contains("\ta\tb"))
+    }
+
     @Test func `digest is answered, and a redirect is followed with -L only`() async throws {
         server.install(.authentication)
         server.route("GET", "/moved", .status(302).header("Location", "/events/1"))
