@@ -190,8 +190,7 @@ public struct EventStream: AsyncSequence, Sendable {
             let world = stream.session.world
             let asked = Swift.max(retry, ending.retryAfter(world.wallClock()) ?? .zero, Self.leastDelay)
             let wait = Swift.min(asked * (1 << doublings), Swift.max(stream.options.maximumDelay, Self.leastDelay))
-            let share = Double(world.random() >> 11) / Double(UInt64(1) << 53)
-            return wait + wait * (share / 4)
+            return wait + wait * (world.jitter() / 4)
         }
     }
 

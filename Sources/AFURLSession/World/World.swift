@@ -63,6 +63,9 @@ package final class World: Sendable {
     var workers: any BlockingWorkers { platform.workers }
     var wallClock: @Sendable () -> Int64 { platform.wallClock }
 
+    /// From 0 to just below 1, for waits that should differ from client to client.
+    func jitter() -> Double { Double(random() >> 11) * 0x1p-53 }
+
     /// Why a task that is resumed now could never complete, if so: there is no network thread.
     func unavailability() -> LoadError? {
         guard self === World.system else { return nil }

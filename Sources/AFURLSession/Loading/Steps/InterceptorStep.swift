@@ -116,7 +116,7 @@ final class InterceptorStep: LoadStep {
             hasReceivedBytes: load.transfer?.hasReceivedBytes ?? (outcome.response != nil),
             earlierStatuses: interception.statuses,
             date: Date(timeIntervalSince1970: Double(world.wallClock())),
-            jitter: Double(world.random() >> 11) * 0x1p-53
+            jitter: world.jitter()
         )
         if case .failure(let error) = outcome { attempt.error = error.foreign ?? load.urlError(error) }
         attempt.task = load.handle
