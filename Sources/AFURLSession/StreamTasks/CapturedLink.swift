@@ -145,7 +145,7 @@ final class CapturedEnd: ChannelHandler {
     private let loop: EventLoop
     private let patience: LoopInterval
     /// Runs while written bytes have still to leave, and both streams are closed.
-    private var deadline: StreamClock?
+    private var deadline: PausableTimer?
     private let mapped: (SystemCallError) -> URLError
     private let cutShort: () -> URLError?
     private let closed: () -> Void
@@ -266,7 +266,7 @@ final class CapturedEnd: ChannelHandler {
     /// Limits how long a peer that accepts no bytes keeps the connection.
     private func startDeadline() {
         guard deadline == nil else { return }
-        deadline = StreamClock(patience, on: loop) { [weak self] in self?.close() }
+        deadline = PausableTimer(patience, on: loop) { [weak self] in self?.close() }
         deadline?.start()
     }
 

@@ -40,9 +40,9 @@ final class StreamConnector: TaskConsumer {
     /// The number of the connection in its session.
     var connection: Int?
     /// Limits how long connecting or the handshake takes.
-    private var patience: StreamClock?
+    private var patience: PausableTimer?
     /// Limits the task as a whole, if no transfer does.
-    private var lifetime: StreamClock?
+    private var lifetime: PausableTimer?
     var incoming = Side.open
     var outgoing = Side.open
     /// Whether the connector drops what arrives.
@@ -209,17 +209,17 @@ final class StreamConnector: TaskConsumer {
 
     // MARK: - Time
 
-    private var clocks: [StreamClock] {
+    private var clocks: [PausableTimer] {
         let (reads, writes) = schedule.everything
         return (reads.map(\.clock) + writes.map(\.clock) + [patience, lifetime]).compactMap { $0 }
     }
 
     /// A clock that runs from now on, if the task does.
     private func clock(of interval: LoopInterval?, in session: SessionCore, _ over: @escaping () -> Void)
-        -> StreamClock?
+        -> PausableTimer?
     {
         guard let interval else { return nil }
-        let clock = StreamClock(interval, on: session.loop, over)
+        let clock = PausableTimer(interval, on: session.loop, over)
         if let load, !load.isSuspended { clock.start() }
         return clock
     }

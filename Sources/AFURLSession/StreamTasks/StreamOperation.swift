@@ -11,7 +11,7 @@ final class StreamRead {
     let isAwaited: Bool
     let handler: Handler
     var data = Data()
-    var clock: StreamClock?
+    var clock: PausableTimer?
 
     init(_ minimum: Int, _ maximum: Int, _ timeout: Double, isAwaited: Bool, _ handler: @escaping Handler) {
         self.maximum = max(0, maximum)
@@ -34,7 +34,7 @@ final class StreamWrite {
     let isAwaited: Bool
     let handler: Handler
     var sent = 0
-    var clock: StreamClock?
+    var clock: PausableTimer?
 
     init(_ data: Data, _ timeout: Double, isAwaited: Bool, _ handler: @escaping Handler) {
         self.data = data
@@ -44,37 +44,4 @@ final class StreamWrite {
     }
 
     var isSent: Bool { sent == data.count }
-}
-
-/// A timer that can be paused. Confined to the loop. Stop it before you release it.
-final class StreamClock: TimerTarget {
-    private let loop: EventLoop
-    private let over: () -> Void
-    private var left: LoopInterval
-    private var running: (timer: TimerID, since: LoopInstant)?
-
-    init(_ interval: LoopInterval, on loop: EventLoop, _ over: @escaping () -> Void) {
-        self.loop = loop
-        left = interval
-        self.over = over
-    }
-
-    func start() {
-        guard running == nil else { return }
-        running = (loop.startTimer(at: loop.now + left, in: .all, for: self), loop.now)
-    }
-
-    func stop() {
-        guard let running else { return }
-        loop.cancelTimer(running.timer)
-        let rest = left.nanoseconds - running.since.nanoseconds(to: loop.now)
-        left = LoopInterval(.nanoseconds(max(0, rest)))
-        self.running = nil
-    }
-
-    func timerFired(_ timer: TimerID) {
-        running = nil
-        left = LoopInterval(.zero)
-        over()
-    }
 }

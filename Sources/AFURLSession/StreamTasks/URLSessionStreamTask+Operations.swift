@@ -172,7 +172,7 @@ extension URLSessionStreamTask {
 }
 
 /// Carries a result to the Swift task that awaits it, in a locked box: see ``AwaitedResult``.
-private final class StreamAnswer<Value: Sendable>: Sendable {
+final class StreamAnswer<Value: Sendable>: Sendable {
     private struct State {
         var continuation: UnsafeContinuation<Void, Never>?
         var result: Result<Value, any Error>?
