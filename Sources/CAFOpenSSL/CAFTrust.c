@@ -107,6 +107,7 @@ int caf_sha256(const void *bytes, size_t count, uint8_t digest[32]) {
 static const EVP_MD *caf_digest_kind(int kind) {
     switch (kind) {
     case CAF_DIGEST_MD5: return EVP_md5();
+    case CAF_DIGEST_SHA1: return EVP_sha1();
     case CAF_DIGEST_SHA256: return EVP_sha256();
     case CAF_DIGEST_SHA512_256: return EVP_sha512_256();
     default: return NULL;

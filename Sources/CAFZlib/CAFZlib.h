@@ -17,10 +17,10 @@ typedef struct {
     size_t consumed;
     size_t produced;
     int status;
-} caf_inflate_result;
+} caf_zlib_result;
 
-// NULL if there is no memory.
-static inline z_stream *caf_inflate_make(caf_inflate_format format) {
+// NULL if there is no memory. A negative number is a window of deflate with nothing around it.
+static inline z_stream *caf_inflate_make(int format) {
     z_stream *stream = (z_stream *)calloc(1, sizeof(z_stream));
     if (stream != NULL && inflateInit2(stream, format) != Z_OK) {
         free(stream);
@@ -37,7 +37,7 @@ static inline void caf_inflate_free(z_stream *stream) {
 
 static inline uInt caf_zlib_count(size_t count) { return count > UINT_MAX ? UINT_MAX : (uInt)count; }
 
-static inline caf_inflate_result caf_inflate(z_stream *stream, const void *input, size_t input_count, void *output,
+static inline caf_zlib_result caf_inflate(z_stream *stream, const void *input, size_t input_count, void *output,
                                              size_t output_count) {
     stream->next_in = (Bytef *)input;
     stream->avail_in = caf_zlib_count(input_count);
@@ -45,8 +45,41 @@ static inline caf_inflate_result caf_inflate(z_stream *stream, const void *input
     stream->avail_out = caf_zlib_count(output_count);
     const uInt offered = stream->avail_in, room = stream->avail_out;
     const int status = inflate(stream, Z_NO_FLUSH);
-    const caf_inflate_result result = {offered - stream->avail_in, room - stream->avail_out, status};
+    const caf_zlib_result result = {offered - stream->avail_in, room - stream->avail_out, status};
     // They are the caller's, who may let go of them.
+    stream->next_in = NULL;
+    stream->next_out = NULL;
+    stream->avail_in = 0;
+    stream->avail_out = 0;
+    return result;
+}
+
+// Deflate with nothing around it, in a window of 9 to 15 bits. NULL if there is no memory.
+static inline z_stream *caf_deflate_make(int window_bits) {
+    z_stream *stream = (z_stream *)calloc(1, sizeof(z_stream));
+    if (stream != NULL &&
+        deflateInit2(stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, -window_bits, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
+        free(stream);
+        return NULL;
+    }
+    return stream;
+}
+
+static inline void caf_deflate_free(z_stream *stream) {
+    if (stream == NULL) return;
+    deflateEnd(stream);
+    free(stream);
+}
+
+static inline caf_zlib_result caf_deflate(z_stream *stream, const void *input, size_t input_count, void *output,
+                                             size_t output_count, int flush) {
+    stream->next_in = (Bytef *)input;
+    stream->avail_in = caf_zlib_count(input_count);
+    stream->next_out = (Bytef *)output;
+    stream->avail_out = caf_zlib_count(output_count);
+    const uInt offered = stream->avail_in, room = stream->avail_out;
+    const int status = deflate(stream, flush);
+    const caf_zlib_result result = {offered - stream->avail_in, room - stream->avail_out, status};
     stream->next_in = NULL;
     stream->next_out = NULL;
     stream->avail_in = 0;

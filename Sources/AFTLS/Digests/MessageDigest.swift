@@ -25,8 +25,12 @@ package final class MessageDigest {
     private var isGood = true
 
     /// Nil if OpenSSL refuses the function.
-    package init?(_ function: DigestFunction) {
-        guard let handle = caf_digest(function.kind) else { return nil }
+    package convenience init?(_ function: DigestFunction) {
+        self.init(kind: function.kind)
+    }
+
+    fileprivate init?(kind: Int32) {
+        guard let handle = caf_digest(kind) else { return nil }
         self.handle = handle
     }
 
@@ -53,6 +57,16 @@ package final class MessageDigest {
             count = caf_digest_end(handle, buffer.baseAddress)
         }
         return bytes.isEmpty ? nil : bytes
+    }
+}
+
+/// SHA-1, which RFC 6455 has for a proof that a server speaks WebSocket. It protects nothing.
+package enum SHA1Digest {
+    /// The 20 bytes for these; nil if OpenSSL refuses the function.
+    package static func of(_ bytes: [UInt8]) -> [UInt8]? {
+        guard let digest = MessageDigest(kind: Int32(CAF_DIGEST_SHA1)) else { return nil }
+        digest.add(bytes)
+        return digest.finish()
     }
 }
 

@@ -41,7 +41,7 @@ final class InflateCodec: ContentCodec {
     }
 
     private func make(_ format: caf_inflate_format) throws(ContentFailure) -> UnsafeMutablePointer<z_stream> {
-        guard let made = caf_inflate_make(format) else { throw .noMemory(coding) }
+        guard let made = caf_inflate_make(Int32(format.rawValue)) else { throw .noMemory(coding) }
         stream = made
         return made
     }
@@ -64,7 +64,7 @@ final class InflateCodec: ContentCodec {
     }
 
     /// zlib's own words, which are constants of it.
-    private static func words(_ message: UnsafeMutablePointer<CChar>?) -> String {
+    static func words(_ message: UnsafeMutablePointer<CChar>?) -> String {
         guard let message else { return "inconsistent data" }
         return String(decoding: UnsafeRawBufferPointer(start: message, count: strlen(message)), as: UTF8.self)
     }

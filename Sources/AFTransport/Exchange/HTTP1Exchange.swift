@@ -58,7 +58,7 @@ final class HTTP1Exchange: Exchange, ChannelHandler, BodyClient, RateClient {
         let request = client.request
         machine = ExchangeMachine(keepsAlive: !request.closesConnection)
         decoder = ResponseDecoder(
-            method: request.head.traits.isHead ? .head : .other,
+            method: request.head.traits.isHead ? .head : request.opensWebSocket ? .webSocket : .other,
             allowsLeadingEmptyLine: !isReused
         )
         hasReceived = false

@@ -9,6 +9,8 @@ package final class ProxyRoute: Sendable {
     package let authorization: String?
     /// The `User-Agent` line of requests for tunnels, with its end, or nothing.
     package let agentLine: [UInt8]
+    /// The proxy passes bytes on, whatever they are.
+    private let alwaysTunnels: Bool
 
     package convenience init(
         _ server: ProxyServer,
@@ -22,10 +24,21 @@ package final class ProxyRoute: Sendable {
         self.init(proxy, authorization: credentials?.fieldValue, agentLine: tunnelLines.nameAgent ? [] : agentLine)
     }
 
-    private init(_ proxy: ConfiguredProxy, authorization: String?, agentLine: [UInt8]) {
+    private init(
+        _ proxy: ConfiguredProxy,
+        authorization: String?,
+        agentLine: [UInt8],
+        alwaysTunnels: Bool = false
+    ) {
         self.proxy = proxy
         self.authorization = authorization
         self.agentLine = agentLine
+        self.alwaysTunnels = alwaysTunnels
+    }
+
+    /// The same way for a WebSocket, which a proxy that reads requests does not understand (RFC 6455 §4.1).
+    package var tunnelling: ProxyRoute {
+        ProxyRoute(proxy, authorization: authorization, agentLine: agentLine, alwaysTunnels: true)
     }
 
     package var kind: ProxyServer.Kind { proxy.kind }
@@ -36,7 +49,9 @@ package final class ProxyRoute: Sendable {
 
     /// The same way with other credentials: the value of a `Proxy-Authorization` field. SOCKS has no such field.
     package func authorized(by field: String) -> ProxyRoute {
-        kind.isSOCKS ? self : ProxyRoute(proxy, authorization: field, agentLine: agentLine)
+        kind.isSOCKS
+            ? self
+            : ProxyRoute(proxy, authorization: field, agentLine: agentLine, alwaysTunnels: alwaysTunnels)
     }
 
     /// The same way for a request with these fields. A request for a tunnel has its `User-Agent`, and no other field of
@@ -44,12 +59,13 @@ package final class ProxyRoute: Sendable {
     package func naming(agentOf fields: HTTPHeaders) -> ProxyRoute {
         guard !kind.isSOCKS, !proxy.tunnelLines.nameAgent else { return self }
         let line = fields.line("User-Agent") ?? []
-        return line == agentLine ? self : ProxyRoute(proxy, authorization: authorization, agentLine: line)
+        guard line != agentLine else { return self }
+        return ProxyRoute(proxy, authorization: authorization, agentLine: line, alwaysTunnels: alwaysTunnels)
     }
 
     /// Whether the proxy only passes bytes on.
     package func tunnels(to destination: Endpoint) -> Bool {
-        kind.isSOCKS || destination.scheme == .https || proxy.tunnelsPlainHTTP
+        kind.isSOCKS || alwaysTunnels || destination.scheme == .https || proxy.tunnelsPlainHTTP
     }
 
     /// For messages. No secret is in it.
@@ -60,13 +76,14 @@ extension ProxyRoute: Hashable {
     package static func == (one: ProxyRoute, other: ProxyRoute) -> Bool {
         one === other
             || (one.proxy === other.proxy && one.authorization == other.authorization
-                && one.agentLine == other.agentLine)
+                && one.agentLine == other.agentLine && one.alwaysTunnels == other.alwaysTunnels)
     }
 
     package func hash(into hasher: inout Hasher) {
         hasher.combine(ObjectIdentifier(proxy))
         hasher.combine(authorization)
         hasher.combine(agentLine)
+        hasher.combine(alwaysTunnels)
     }
 }
 

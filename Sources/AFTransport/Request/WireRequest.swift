@@ -55,13 +55,22 @@ package final class WireRequest: Sendable {
         package let asksForPipelining: Bool?
         /// Nil if the request says nothing about limits.
         package let limits: TransferLimits?
+        /// What the request asks for if it opens a WebSocket.
+        package let webSocket: WebSocketHandshake?
         /// Marks that the session sets and reads. The transport does not look at them.
         package let notes: UInt8
 
-        package init(idleInterval: LoopInterval?, asksForPipelining: Bool?, limits: TransferLimits?, notes: UInt8) {
+        package init(
+            idleInterval: LoopInterval?,
+            asksForPipelining: Bool?,
+            limits: TransferLimits?,
+            webSocket: WebSocketHandshake? = nil,
+            notes: UInt8
+        ) {
             self.idleInterval = idleInterval
             self.asksForPipelining = asksForPipelining
             self.limits = limits
+            self.webSocket = webSocket
             self.notes = notes
         }
     }
@@ -79,6 +88,9 @@ package final class WireRequest: Sendable {
 
     package var url: RequestURL { head.url }
     package var method: String { head.method }
+
+    /// Whether it asks for a WebSocket in place of the connection's HTTP.
+    package var opensWebSocket: Bool { terms.webSocket != nil }
 
     /// Whether its connection is for it alone. RFC 9112 §9.3: in HTTP/1.0 it is, unless both sides say otherwise.
     var closesConnection: Bool {

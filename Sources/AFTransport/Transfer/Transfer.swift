@@ -280,7 +280,7 @@ package final class Transfer: PoolClient, DeadlineClient {
     /// never a second time: the request may have been to blame for the end of the first connection.
     var mayBePipelined: Bool {
         asksForPipelining && !hasRetried && !wasSentAhead && request.head.traits.isIdempotent && body == nil
-            && !request.closesConnection
+            && !request.closesConnection && !request.opensWebSocket
     }
 
     func follow(on exchange: any Exchange) {

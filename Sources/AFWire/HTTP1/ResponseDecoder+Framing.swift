@@ -3,6 +3,8 @@ extension ResponseDecoder {
     package enum Method: Sendable {
         case head
         case connect
+        /// GET with a request to open a WebSocket: 101 is the final response, and what follows is not HTTP.
+        case webSocket
         case other
 
         package init(_ method: String) {
@@ -20,8 +22,10 @@ extension ResponseDecoder {
         guard case .status(let version, let status, let reason) = parser.startLine else {
             throw HTTP1Error(.status, "no status line")
         }
-        // We never ask for an upgrade, so whatever follows is no HTTP we agreed to.
-        guard status != 101 else { throw HTTP1Error(.status, "101 to a request that asked for no upgrade") }
+        // Without a request for it, what follows is no protocol that we agreed to.
+        guard status != 101 || method == .webSocket else {
+            throw HTTP1Error(.status, "101 to a request that asked for no upgrade")
+        }
         let framing = parser.framing
         return ResponseHead(
             version: version,
@@ -40,9 +44,10 @@ extension ResponseDecoder {
     /// RFC 9112 §6.3, in its order.
     private func bodyFraming(status: Int, _ fields: FramingFields) -> BodyFraming {
         switch (method, status) {
+        case (.webSocket, 101): return .untilClose
         case (.head, _), (_, 100..<200), (_, 204), (_, 304): return .none
         case (.connect, 200..<300): return .none
-        case (.connect, _), (.other, _): break
+        case (.connect, _), (.webSocket, _), (.other, _): break
         }
         if fields.isChunked { return .chunked }
         if let length = fields.contentLength { return .length(length) }

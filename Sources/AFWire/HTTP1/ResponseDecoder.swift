@@ -20,7 +20,7 @@ package struct ResponseDecoder: Sendable {
         /// All input was taken in; there is nothing to report yet.
         case needMore
 
-        /// A 1xx response; the final one is still to come.
+        /// A 1xx response other than 101; the final one is still to come.
         case interim(ResponseHead)
 
         case head(ResponseHead)
@@ -145,11 +145,11 @@ package struct ResponseDecoder: Sendable {
             head = try makeHead(reader.parser, fields)
             let parser = reader.parser
             if parser.sawBareLineFeed || parser.sawLeadingEmptyLine || parser.sawFold { mayReuse = false }
-            if head.status < 200 { try startNextHead() }
+            if head.isInterim { try startNextHead() }
         } catch {
             throw fail(error)
         }
-        if head.status < 200 { return .interim(head) }
+        if head.isInterim { return .interim(head) }
         noteReuse(head, reader.parser.framing)
         body = BodyReader(head.framing, allowsFolds: true)
         return .head(head)
@@ -194,6 +194,11 @@ package struct ResponseDecoder: Sendable {
         // A 204 must not announce a body (RFC 9110 §8.6); one that does may send it.
         if head.status == 204, fields.isChunked || fields.contentLength ?? 0 > 0 { mayReuse = false }
     }
+}
+
+extension ResponseHead {
+    /// Another response follows. A 101 is only read where it is the final one.
+    fileprivate var isInterim: Bool { status < 200 && status != 101 }
 }
 
 extension ResponseDecoder.Event {

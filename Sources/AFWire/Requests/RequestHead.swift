@@ -124,6 +124,11 @@ package struct RequestHead: Sendable {
         }
     }
 
+    /// The connection goes on after the response, whatever the caller or the session ask for.
+    package mutating func keepConnection() {
+        closesConnection = false
+    }
+
     /// Says what the body is, unless the session does.
     package mutating func addType(_ type: String, lackingIn defaults: HeaderDefaults) {
         if !defaults.all.contains("Content-Type") { fields.append("Content-Type", type) }

@@ -46,6 +46,8 @@ package struct RequestRejection: Error, Hashable, Sendable {
         case lengthUnknown = "needs a Content-Length in HTTP/1.0, which knows no chunks"
         case reversed = "ends before it begins"
         case negative = "must not be negative"
+        case notUpgradable = "must be a GET of HTTP/1.1 without a body, because it opens a WebSocket"
+        case notSubprotocol = "must be a list of different tokens"
         case colonInUser = "must not contain a colon in the user name"
     }
 

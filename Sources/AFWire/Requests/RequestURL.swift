@@ -18,6 +18,20 @@ package struct RequestURL: Hashable, Sendable {
         self = try text.withUTF8Bytes { bytes throws(RequestRejection) in try RequestURL(bytes) }
     }
 
+    /// - Parameter opensWebSocket: Whether `ws` and `wss` stand for `http` and `https`.
+    package init(_ text: String, opensWebSocket: Bool) throws(RequestRejection) {
+        self = try RequestURL(opensWebSocket ? Self.httpText(ofWebSocket: text) : text)
+    }
+
+    /// RFC 6455 §3: `ws` and `wss` name the same servers as `http` and `https`, with the same ports.
+    package static func httpText(ofWebSocket text: String) -> String {
+        text.withUTF8Bytes { bytes in
+            if hasPrefix(bytes, "ws:") { return "http\(String(decoding: bytes[2...], as: UTF8.self))" }
+            if hasPrefix(bytes, "wss:") { return "https\(String(decoding: bytes[3...], as: UTF8.self))" }
+            return text
+        }
+    }
+
     package init(_ bytes: UnsafeRawBufferPointer) throws(RequestRejection) {
         if bytes.count > Self.maximumLength { throw RequestRejection(.url, .tooLong) }
         let scheme = try Self.scheme(bytes)

@@ -25,22 +25,33 @@ package struct WebSocketDecoder: Sendable {
 
     /// Whether both sides have agreed on permessage-deflate (RFC 7692).
     private let allowsCompression: Bool
-    private let messageLimit: UInt64
+    private var messageLimit: UInt64
 
     private var state = State.head
-    private var head: [UInt8] = []
+    /// The part of a head that has come, the last byte lowest. At most ten bytes.
+    private var head: (bytes: UInt128, count: Int) = (0, 0)
     private var remaining: UInt64 = 0
     private var isFinal = false
     private var isInMessage = false
+    private var isCompressed = false
     /// The bytes of the message so far, those of its current frame included.
     private var messageBytes: UInt64 = 0
     private var control: [UInt8] = []
 
-    /// - Parameter messageLimit: The bytes of a message as they come, compressed or not.
+    /// - Parameter messageLimit: The most bytes of a message. One that is compressed may have a few more on its way, as
+    ///   compressing what is dense makes it longer: what it unpacks to counts.
     package init(allowsCompression: Bool = false, messageLimit: Int) {
         self.allowsCompression = allowsCompression
         self.messageLimit = UInt64(max(messageLimit, 0))
     }
+
+    /// Changes the limit, also for the message that is under way.
+    package mutating func limitMessages(to bytes: Int) {
+        messageLimit = UInt64(max(bytes, 0))
+    }
+
+    /// How many bytes of the present frame are still to come.
+    package var announced: Int { Int(clamping: remaining) }
 
     /// Reads up to the next event.
     package mutating func decode(
@@ -78,22 +89,24 @@ package struct WebSocketDecoder: Sendable {
         _ input: UnsafeRawBufferPointer,
         _ offset: inout Int
     ) throws(WebSocketViolation) -> Bool {
-        while head.count < headLength {
+        while head.count < 2 || head.count < headLength {
             guard offset < input.count else { return false }
-            head.append(input[offset])
+            head = (head.bytes << 8 | UInt128(input[offset]), head.count + 1)
             offset += 1
-            if head.count == 1 { try checkFirst(head[0]) }
-            if head.count == 2 { try checkSecond(head[1]) }
+            if head.count == 1 { try checkFirst(input[offset - 1]) }
+            if head.count == 2 { try checkSecond(input[offset - 1]) }
         }
         return true
     }
 
+    private var first: UInt8 { UInt8(truncatingIfNeeded: head.bytes >> UInt128(8 * (head.count - 1))) }
+    private var second: UInt8 { UInt8(truncatingIfNeeded: head.bytes >> UInt128(8 * (head.count - 2))) }
+
     private var headLength: Int {
-        guard head.count > 1 else { return 2 }
-        switch head[1] & 0x7F {
-        case 126: return 4
-        case 127: return 10
-        default: return 2
+        switch second & 0x7F {
+        case 126: 4
+        case 127: 10
+        default: 2
         }
     }
 
@@ -110,13 +123,13 @@ package struct WebSocketDecoder: Sendable {
 
     private func checkSecond(_ byte: UInt8) throws(WebSocketViolation) {
         if byte & 0x80 != 0 { throw .protocolError("a masked frame from a server") }
-        if head[0] & 0x8 != 0, byte > 125 { throw .protocolError("a control frame of more than 125 bytes") }
+        if first & 0x8 != 0, byte > 125 { throw .protocolError("a control frame of more than 125 bytes") }
     }
 
     /// The length, which is written in the fewest bytes (RFC 6455 §5.2).
     private func payloadLength() throws(WebSocketViolation) -> UInt64 {
-        guard head.count > 2 else { return UInt64(head[1]) }
-        let length = head[2...].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        guard head.count > 2 else { return UInt64(second) }
+        let length = UInt64(truncatingIfNeeded: head.count == 4 ? head.bytes & 0xFFFF : head.bytes)
         if length < (head.count == 4 ? 126 : 65_536) { throw .protocolError("a length in more bytes than it needs") }
         if length > UInt64(Int64.max) { throw .protocolError("a length of more than 63 bits") }
         return length
@@ -124,14 +137,16 @@ package struct WebSocketDecoder: Sendable {
 
     private mutating func beginFrame() throws(WebSocketViolation) -> Event? {
         remaining = try payloadLength()
-        let (first, opcode) = (head[0], WebSocketOpcode(rawValue: head[0] & 0xF) ?? .continuation)
-        head.removeAll(keepingCapacity: true)
+        let (first, opcode) = (first, WebSocketOpcode(rawValue: first & 0xF) ?? .continuation)
+        head = (0, 0)
         if opcode.isControl {
             state = .control(opcode)
             control = []
             return nil
         }
-        guard remaining <= messageLimit - messageBytes else {
+        if opcode != .continuation { isCompressed = first & 0x40 != 0 }
+        let limit = isCompressed ? messageLimit + messageLimit >> 8 + 64 : messageLimit
+        guard messageBytes <= limit, remaining <= limit - messageBytes else {
             throw WebSocketViolation(WebSocketViolation.tooBig, "a message is longer than the limit")
         }
         messageBytes += remaining
@@ -139,7 +154,7 @@ package struct WebSocketDecoder: Sendable {
         state = .payload
         guard opcode != .continuation else { return nil }
         isInMessage = true
-        return .begin(opcode, isCompressed: first & 0x40 != 0)
+        return .begin(opcode, isCompressed: isCompressed)
     }
 
     // MARK: - Payloads
@@ -179,7 +194,7 @@ package struct WebSocketDecoder: Sendable {
         let code = UInt16(payload[0]) << 8 | UInt16(payload[1])
         guard WebSocketClose.maySend(code) else { throw .protocolError("a code that no Close frame may have") }
         guard let reason = String(validating: payload[2...], as: UTF8.self) else {
-            throw WebSocketViolation(WebSocketViolation.invalidText, "the reason of a Close frame is not UTF-8")
+            throw WebSocketViolation(WebSocketViolation.invalidPayload, "the reason of a Close frame is not UTF-8")
         }
         return WebSocketClose(code: code, reason: reason)
     }

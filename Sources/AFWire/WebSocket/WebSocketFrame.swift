@@ -16,10 +16,11 @@ package struct WebSocketViolation: Error, Sendable, Equatable {
     package let reason: StaticString
 
     package static let protocolError: UInt16 = 1002
-    package static let invalidText: UInt16 = 1007
+    package static let invalidPayload: UInt16 = 1007
     package static let tooBig: UInt16 = 1009
+    package static let internalError: UInt16 = 1011
 
-    init(_ code: UInt16, _ reason: StaticString) {
+    package init(_ code: UInt16, _ reason: StaticString) {
         (self.code, self.reason) = (code, reason)
     }
 
@@ -30,6 +31,8 @@ package struct WebSocketViolation: Error, Sendable, Equatable {
 
 /// The code and the reason of a Close frame.
 package struct WebSocketClose: Sendable, Equatable {
+    package static let goingAway: UInt16 = 1001
+
     /// Nil if the frame is empty (1005 for the caller).
     package let code: UInt16?
     package let reason: String

@@ -186,12 +186,18 @@ struct ConnectionKeyTests {
         fields.append("User-Agent", "t/1")
         let own = try #require(route.authorization)
 
-        #expect(Mirror(reflecting: route).children.map(\.label) == ["proxy", "authorization", "agentLine"])
+        #expect(
+            Mirror(reflecting: route).children.map(\.label) == ["proxy", "authorization", "agentLine", "alwaysTunnels"]
+        )
         let others = [
             ProxyRoute(server, number: 1, agentLine: agent), route.authorized(by: "Basic YTpi"),
-            route.naming(agentOf: HTTPHeaders()),
+            route.naming(agentOf: HTTPHeaders()), route.tunnelling,
         ]
-        #expect(others.allSatisfy { $0 != route } && Set(others + [route]).count == 4)
+        #expect(others.allSatisfy { $0 != route } && Set(others + [route]).count == 5)
+        let plain = try Endpoint(scheme: .http, host: "api.test")
+        #expect(!route.tunnels(to: plain))
+        let tunnelling = route.tunnelling.authorized(by: "Basic YTpi").naming(agentOf: HTTPHeaders())
+        #expect(tunnelling.tunnels(to: plain) && tunnelling != route.authorized(by: "Basic YTpi"))
         for copy in [
             route.authorized(by: "Basic YTpi").authorized(by: own),
             route.naming(agentOf: HTTPHeaders()).naming(agentOf: fields),

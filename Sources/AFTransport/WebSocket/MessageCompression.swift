@@ -1,0 +1,134 @@
+import AFWire
+import CAFZlib
+import Glibc
+
+/// Unpacks the messages of a server (RFC 7692 §7.2.2). Confined to the loop.
+final class MessageInflater {
+    /// What the sender leaves out at the end of each message.
+    private static let tail: [UInt8] = [0x00, 0x00, 0xFF, 0xFF]
+
+    private let windowBits: Int
+    private let resetsContext: Bool
+    private var stream: UnsafeMutablePointer<z_stream>?
+
+    init(_ agreed: WebSocketCompression) {
+        windowBits = agreed.serverWindowBits
+        resetsContext = agreed.serverResetsContext
+    }
+
+    deinit {
+        caf_inflate_free(stream)
+    }
+
+    /// Unpacks a piece of a message.
+    ///
+    /// - Parameters:
+    ///   - page: Where it is unpacked, piece by piece.
+    ///   - take: Gets what was unpacked. It throws to stop.
+    func inflate(
+        _ piece: UnsafeRawBufferPointer,
+        page: UnsafeMutableRawBufferPointer,
+        _ take: (UnsafeRawBufferPointer) throws(WebSocketFailure) -> Void
+    ) throws(WebSocketFailure) {
+        let stream = try made()
+        var rest = piece
+        while true {
+            let step = caf_inflate(stream, rest.baseAddress, rest.count, page.baseAddress, page.count)
+            rest = UnsafeRawBufferPointer(rebasing: rest[step.consumed...])
+            if step.produced > 0 { try take(UnsafeRawBufferPointer(rebasing: page[..<step.produced])) }
+            switch step.status {
+            case Z_OK, Z_BUF_ERROR: break
+            // RFC 7692 §7.2.3.4: a message may have a last block, and others behind it. The window stays.
+            case Z_STREAM_END: if inflateResetKeep(stream) != Z_OK { throw .damaged("no way on") }
+            case Z_MEM_ERROR: throw .noMemory
+            default: throw .damaged(InflateCodec.words(stream.pointee.msg))
+            }
+            // A full page may have hidden more.
+            if rest.isEmpty, step.produced < page.count { return }
+            if step.consumed == 0, step.produced == 0, step.status != Z_STREAM_END { throw .damaged("no way on") }
+        }
+    }
+
+    /// Unpacks what the end of a message adds.
+    func endMessage(
+        page: UnsafeMutableRawBufferPointer,
+        _ take: (UnsafeRawBufferPointer) throws(WebSocketFailure) -> Void
+    ) throws(WebSocketFailure) {
+        let tail = Self.tail
+        let result = tail.withUnsafeBytes { tail in
+            Result { () throws(WebSocketFailure) in try inflate(tail, page: page, take) }
+        }
+        try result.get()
+        if resetsContext, inflateReset(stream) != Z_OK {
+            caf_inflate_free(stream)
+            stream = nil
+        }
+    }
+
+    private func made() throws(WebSocketFailure) -> UnsafeMutablePointer<z_stream> {
+        if let stream { return stream }
+        guard let made = caf_inflate_make(-Int32(windowBits)) else { throw .noMemory }
+        stream = made
+        return made
+    }
+}
+
+/// Packs our messages (RFC 7692 §7.2.1). Confined to the loop.
+final class MessageDeflater {
+    /// zlib makes no smaller window: a server that wants one gets messages that are not compressed.
+    static let leastWindowBits = 9
+
+    private let windowBits: Int
+    private let resetsContext: Bool
+    private var stream: UnsafeMutablePointer<z_stream>?
+
+    /// Nil if zlib cannot make what was agreed on.
+    init?(_ agreed: WebSocketCompression) {
+        guard agreed.clientWindowBits >= Self.leastWindowBits else { return nil }
+        windowBits = agreed.clientWindowBits
+        resetsContext = agreed.clientResetsContext
+    }
+
+    deinit {
+        caf_deflate_free(stream)
+    }
+
+    /// Packs a piece of a message behind what `packed` has.
+    ///
+    /// - Returns: False if zlib fails, for lack of memory.
+    func deflate(_ piece: UnsafeRawBufferPointer, isLast: Bool, to packed: inout [UInt8]) -> Bool {
+        guard let stream = stream ?? caf_deflate_make(Int32(windowBits)) else { return false }
+        self.stream = stream
+        let flush = isLast ? Z_SYNC_FLUSH : Z_NO_FLUSH
+        var (rest, isDone, hasFailed) = (piece, false, false)
+        while !isDone {
+            let count = packed.count
+            packed.append(addingCapacity: max(256, rest.count / 2 + 64)) { output in
+                output.withUnsafeMutableBufferPointer { buffer, used in
+                    let room = UnsafeMutableRawBufferPointer(buffer)[used...]
+                    let step = caf_deflate(
+                        stream,
+                        rest.baseAddress,
+                        rest.count,
+                        UnsafeMutableRawBufferPointer(rebasing: room).baseAddress,
+                        room.count,
+                        flush
+                    )
+                    used += step.produced
+                    rest = UnsafeRawBufferPointer(rebasing: rest[step.consumed...])
+                    isDone = rest.isEmpty && step.produced < room.count
+                    hasFailed = step.status != Z_OK && step.status != Z_BUF_ERROR
+                }
+            }
+            guard !hasFailed, isDone || packed.count > count else { return false }
+        }
+        if isLast {
+            packed.removeLast(4)
+            if resetsContext, deflateReset(stream) != Z_OK {
+                caf_deflate_free(stream)
+                self.stream = nil
+            }
+        }
+        return true
+    }
+}

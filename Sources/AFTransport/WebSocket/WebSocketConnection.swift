@@ -1,0 +1,480 @@
+import AFBase
+package import AFLoop
+import AFTLS
+package import AFWire
+import Foundation
+
+/// The owner of a WebSocket connection, told on the loop what happens on it.
+package protocol WebSocketClient: AnyObject {
+    /// Whether it takes another message now. If not, the server has to wait.
+    var wantsMessage: Bool { get }
+    func webSocketReceived(_ message: WebSocketMessage)
+    /// The server has sent a Close frame. No message follows.
+    func webSocketReceivedClose(_ close: WebSocketClose)
+    /// The connection is closed: in order, or because of a failure. Nothing follows.
+    func webSocketEnded(_ failure: WebSocketFailure?)
+}
+
+/// What the owner of a WebSocket decides about it.
+package struct WebSocketTerms: Sendable {
+    /// The most bytes of a message that is received.
+    package var messageLimit = 1 << 20
+    /// How often to ask the server whether it is there. Nil: never.
+    package var pingInterval: LoopInterval?
+    /// How long the server may take for the answer.
+    package var pongPatience = LoopInterval(.seconds(10))
+    /// How long the server may take to answer our Close frame, and to close the connection then.
+    package var closePatience = LoopInterval(.seconds(5))
+
+    package init() {}
+}
+
+/// Speaks the WebSocket protocol on a connection that a handshake has opened (RFC 6455). Confined to its loop.
+///
+/// ```
+///        close(), or a violation               the server's Close        the server closes
+/// open ───────────────────────────▶ closing ─────────────────────▶ ending ───────────────▶ over
+///   │  the server's Close: answer it                                 ▲
+///   └────────────────────────────────────────────────────────────────┘
+/// ```
+package final class WebSocketConnection: ChannelHandler {
+    private enum State {
+        case open
+        /// Our Close frame is on its way, and the server's is awaited. With a failure nothing that it sends counts.
+        case closing(WebSocketFailure?)
+        /// Both Close frames have been sent, or ours is on its way: the server has to close the connection.
+        case ending
+        case over
+    }
+
+    /// Reads or writes per turn, so that one fast peer leaves room for the others.
+    private static let stepsPerTurn = 16
+
+    private let channel: any ByteChannel
+    private let secured: TLSChannel?
+    private let platform: Platform
+    private let terms: WebSocketTerms
+    @exclusivity(unchecked) private var client: (any WebSocketClient)?
+
+    @exclusivity(unchecked) private var state = State.open
+    @exclusivity(unchecked) private var isSuspended = false
+    @exclusivity(unchecked) private var decoder: WebSocketDecoder
+    @exclusivity(unchecked) private var assembly: MessageAssembly
+    @exclusivity(unchecked) private var outbox: WebSocketOutbox
+    /// What was read and is not decoded yet: the client took no more messages.
+    @exclusivity(unchecked) private var unread: [UInt8]
+    @exclusivity(unchecked) private var writeError: SystemCallError?
+    private var pings = Fifo<(number: UInt64, completion: ((WebSocketFailure?) -> Void)?)>()
+    private var pingCount: UInt64 = 0
+
+    /// When the server was last heard of.
+    @exclusivity(unchecked) private var lastHeard = LoopInstant.distantFuture
+    /// Runs until the next ping may be due.
+    private var pingTimer: PausableTimer?
+    /// Runs while the answer to a ping of ours is awaited.
+    @exclusivity(unchecked) private var pongTimer: PausableTimer?
+    private var closeTimer: PausableTimer?
+
+    /// - Parameters:
+    ///   - early: What came behind the response that opened the connection.
+    ///   - random: Makes the keys of the masks.
+    package init(
+        _ channel: any ByteChannel,
+        secured: TLSChannel?,
+        early: [UInt8],
+        _ agreement: WebSocketHandshake.Agreement,
+        _ terms: WebSocketTerms,
+        platform: Platform,
+        random: @escaping () -> UInt64,
+        client: any WebSocketClient
+    ) {
+        self.channel = channel
+        self.secured = secured
+        self.platform = platform
+        self.terms = terms
+        self.client = client
+        unread = early
+        decoder = WebSocketDecoder(
+            allowsCompression: agreement.compression != nil,
+            messageLimit: terms.messageLimit
+        )
+        assembly = MessageAssembly(agreement.compression, limit: terms.messageLimit)
+        outbox = WebSocketOutbox(agreement.compression, random: random)
+        channel.handler = self
+        channel.probePeer()
+    }
+
+    // MARK: - From the client
+
+    package func start() {
+        lastHeard = platform.loop.now
+        startPingTimer()
+        proceed()
+    }
+
+    /// Goes on: the client takes messages again.
+    package func proceed() {
+        guard !isSuspended else { return }
+        write()
+        read()
+        runPongTimer()
+    }
+
+    package func suspend() {
+        isSuspended = true
+        for timer in timers { timer.stop() }
+    }
+
+    package func resume() {
+        guard isSuspended else { return }
+        isSuspended = false
+        for timer in timers { timer.start() }
+        proceed()
+    }
+
+    package func limitMessages(to bytes: Int) {
+        decoder.limitMessages(to: bytes)
+        assembly.limit = bytes
+    }
+
+    /// - Parameter completion: Called once: when the bytes have left, or with the reason why they do not.
+    package func send(_ message: WebSocketMessage, _ completion: @escaping (WebSocketFailure?) -> Void) {
+        guard isOpen else { return completion(.closed(WebSocketClose(code: nil))) }
+        outbox.add(message, completion)
+        write()
+    }
+
+    /// - Parameter completion: Called once: when the server has answered, or with the reason why it does not.
+    package func ping(_ completion: ((WebSocketFailure?) -> Void)?) {
+        guard isOpen else {
+            completion?(.closed(WebSocketClose(code: nil)))
+            return
+        }
+        pingCount += 1
+        pings.append((pingCount, completion))
+        outbox.addPing(withUnsafeBytes(of: pingCount.bigEndian) { Array($0) })
+        write()
+    }
+
+    /// Sends a Close frame behind the messages that wait.
+    package func close(_ close: WebSocketClose) {
+        guard isOpen else { return }
+        state = .closing(nil)
+        outbox.addClose(close.payload)
+        stopPinging()
+        startCloseTimer()
+        proceed()
+    }
+
+    /// Closes the connection at once, with a Close frame if there is room for it.
+    package func drop() {
+        client = nil
+        if isOpen, writeError == nil, !isSuspended {
+            let cut = outbox.cutMessages()
+            outbox.addClose(WebSocketClose(code: WebSocketClose.goingAway).payload)
+            while case .moved = outbox.write(to: channel) {}
+            for completion in cut { completion(.closed(WebSocketClose(code: nil))) }
+        }
+        end(nil)
+    }
+
+    // MARK: - From the channel
+
+    package func channelReady() {
+        guard !isSuspended else { return }
+        write()
+        read()
+    }
+
+    // MARK: - Writing
+
+    private func write() {
+        guard !isSuspended, writeError == nil else { return }
+        for _ in 0..<Self.stepsPerTurn {
+            if case .over = state { return }
+            let step = outbox.write(to: channel)
+            reportWritten()
+            switch step {
+            case .moved: if case .closing(nil) = state { restartCloseTimer() }
+            case .blocked: return
+            case .empty: return outboxIsEmpty()
+            case .failed(let error): return sendingFailed(error)
+            case .broken: return end(.noMemory)
+            }
+        }
+        channel.continueNextTurn()
+    }
+
+    private func reportWritten() {
+        guard channel.isFlushed else { return }
+        while let completion = outbox.popWritten() { completion(nil) }
+    }
+
+    /// Nothing follows the Close frame of a client that fails the connection.
+    private func outboxIsEmpty() {
+        if case .closing(.some) = state { channel.endWriting() }
+    }
+
+    /// The server takes no more. What it sent before may be a Close frame that says why.
+    private func sendingFailed(_ error: SystemCallError) {
+        writeError = error
+        if channel.isReadable { channel.continueNextTurn() } else { end(failure(of: error)) }
+    }
+
+    // MARK: - Reading
+
+    private func read() {
+        guard decodeUnread() else { return }
+        for _ in 0..<Self.stepsPerTurn {
+            guard mayRead, channel.isReadable else { return }
+            let page = platform.readBuffer.value.forReading()
+            switch channel.read(into: page) {
+            case .bytes(let count):
+                heardOfServer()
+                decode(UnsafeRawBufferPointer(rebasing: page[..<count]))
+            case .wouldBlock:
+                if let writeError { end(failure(of: writeError)) }
+                return
+            case .end: return inputEnded(writeError)
+            case .failed(let error): return inputEnded(error)
+            }
+        }
+        channel.continueNextTurn()
+    }
+
+    /// Whether what the server sends has a taker.
+    private var mayRead: Bool {
+        guard !isSuspended, unread.isEmpty else { return false }
+        return switch state {
+        case .open: takesMessages
+        case .closing, .ending: true
+        case .over: false
+        }
+    }
+
+    /// When the connection is broken, the messages that have arrived go to the client all the same.
+    private var takesMessages: Bool { client?.wantsMessage == true || writeError != nil }
+
+    /// False if there is still something left.
+    private func decodeUnread() -> Bool {
+        guard !unread.isEmpty else { return true }
+        if isOpen, !takesMessages { return false }
+        let bytes = unread
+        unread = []
+        bytes.withUnsafeBytes { decode($0) }
+        return unread.isEmpty
+    }
+
+    private func decode(_ bytes: UnsafeRawBufferPointer) {
+        var offset = 0
+        do throws(WebSocketFailure) {
+            while mayDecode {
+                guard takesMessages || !isOpen else {
+                    unread = Array(bytes[offset...])
+                    break
+                }
+                let step = try decoded(UnsafeRawBufferPointer(rebasing: bytes[offset...]))
+                offset += step.consumed
+                if case .needMore = step.event { break }
+                try take(step.event)
+            }
+            assembly.keep()
+        } catch {
+            fail(error)
+        }
+    }
+
+    private var isOpen: Bool { if case .open = state { true } else { false } }
+
+    /// Whether anything that the server sends counts.
+    private var mayDecode: Bool {
+        switch state {
+        case .open, .closing(nil): true
+        case .closing(.some), .ending, .over: false
+        }
+    }
+
+    private func decoded(
+        _ bytes: UnsafeRawBufferPointer
+    ) throws(WebSocketFailure) -> (consumed: Int, event: WebSocketDecoder.Event) {
+        do throws(WebSocketViolation) {
+            return try decoder.decode(bytes)
+        } catch {
+            throw error.code == WebSocketViolation.tooBig ? .tooLong(limit: assembly.limit) : .violation(error)
+        }
+    }
+
+    private func take(_ event: WebSocketDecoder.Event) throws(WebSocketFailure) {
+        let page = platform.contentPage.value.bytes
+        switch event {
+        case .needMore: break
+        case .begin(let opcode, let isCompressed): assembly.begin(isText: opcode == .text, isCompressed: isCompressed)
+        case .piece(let bytes): try assembly.add(bytes, announced: decoder.announced, page: page)
+        case .end:
+            let message = try assembly.end(page: page)
+            // Behind our Close frame a message that the client does not want is dropped: the server's Close follows it.
+            if isOpen || client?.wantsMessage == true { client?.webSocketReceived(message) }
+        case .ping(let payload):
+            guard isOpen else { return }
+            outbox.addPong(payload)
+            write()
+        case .pong(let payload): received(pong: payload)
+        case .close(let close): received(close)
+        }
+    }
+
+    private func received(pong payload: [UInt8]) {
+        guard payload.count == 8 else { return }
+        let number = payload.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        guard let first = pings.first, (first.number...pingCount).contains(number) else { return }
+        // RFC 6455 §5.5.3: a server may answer only the newest ping.
+        while let ping = pings.first, ping.number <= number {
+            _ = pings.popFirst()
+            ping.completion?(nil)
+        }
+    }
+
+    private func received(_ close: WebSocketClose) {
+        stopPinging()
+        if isOpen {
+            state = .ending
+            startCloseTimer()
+            let cut = outbox.cutMessages()
+            outbox.addClose(WebSocketClose(code: close.code).payload)
+            client?.webSocketReceivedClose(close)
+            for completion in cut { completion(.closed(close)) }
+            write()
+        } else {
+            state = .ending
+            client?.webSocketReceivedClose(close)
+        }
+    }
+
+    // MARK: - Time
+
+    private var timers: [PausableTimer] { [pingTimer, pongTimer, closeTimer].compactMap(\.self) }
+
+    private func timer(_ interval: LoopInterval, _ over: @escaping (WebSocketConnection) -> Void) -> PausableTimer {
+        let timer = PausableTimer(interval, on: platform.loop) { [weak self] in self.map(over) }
+        if !isSuspended { timer.start() }
+        return timer
+    }
+
+    /// Asks the server whether it is there when it has been silent for an interval.
+    private func startPingTimer() {
+        guard let interval = terms.pingInterval, isOpen else { return }
+        let silence = lastHeard.nanoseconds(to: platform.loop.now)
+        let rest = max(interval.nanoseconds - silence, 1_000_000)
+        pingTimer = timer(LoopInterval(.nanoseconds(rest))) { $0.pingMayBeDue() }
+    }
+
+    private func pingMayBeDue() {
+        pingTimer = nil
+        guard let interval = terms.pingInterval else { return }
+        guard lastHeard.nanoseconds(to: platform.loop.now) >= interval.nanoseconds else { return startPingTimer() }
+        pongTimer = timer(terms.pongPatience) { connection in
+            connection.end(.noPong(.nanoseconds(connection.terms.pongPatience.nanoseconds)))
+        }
+        ping(nil)
+        runPongTimer()
+    }
+
+    /// The answer may stand behind messages that the client does not take: then the server is not to blame.
+    private func runPongTimer() {
+        guard let pongTimer, !isSuspended else { return }
+        if takesMessages { pongTimer.start() } else { pongTimer.stop() }
+    }
+
+    /// Whatever it sends, it is there.
+    private func heardOfServer() {
+        lastHeard = platform.loop.now
+        guard let pongTimer else { return }
+        pongTimer.stop()
+        self.pongTimer = nil
+        startPingTimer()
+    }
+
+    private func stopPinging() {
+        for timer in [pingTimer, pongTimer] { timer?.stop() }
+        (pingTimer, pongTimer) = (nil, nil)
+    }
+
+    private func startCloseTimer() {
+        closeTimer = closeTimer ?? timer(terms.closePatience) { $0.closeTookTooLong() }
+    }
+
+    /// The messages in front of our Close frame leave, one by one.
+    private func restartCloseTimer() {
+        closeTimer?.stop()
+        closeTimer = nil
+        startCloseTimer()
+    }
+
+    private func closeTookTooLong() {
+        switch state {
+        case .closing(let failure): end(failure ?? .noClose(.nanoseconds(terms.closePatience.nanoseconds)))
+        case .open, .ending, .over: end(nil)
+        }
+    }
+
+    // MARK: - Ending
+
+    /// Tells the server why, and waits for the end of the connection: closing it at once could take the Close frame
+    /// from the server again.
+    private func fail(_ failure: WebSocketFailure) {
+        if case .over = state { return }
+        unread = []
+        stopPinging()
+        let cut = outbox.cutMessages()
+        if isOpen, let code = failure.code { outbox.addClose(WebSocketClose(code: code).payload) }
+        state = .closing(failure)
+        startCloseTimer()
+        for completion in cut { completion(failure) }
+        write()
+        dropInput()
+    }
+
+    /// What the server still sends does not count.
+    private func dropInput() {
+        if channel.isReadable { channel.continueNextTurn() }
+    }
+
+    private func inputEnded(_ error: SystemCallError?) {
+        switch state {
+        case .open, .closing(nil): end(error.map(failure(of:)) ?? .cutShort)
+        case .closing(let failure?): end(failure)
+        case .ending, .over: end(nil)
+        }
+    }
+
+    private func failure(of error: SystemCallError) -> WebSocketFailure {
+        secured?.failure.map(WebSocketFailure.secured) ?? .channel(error)
+    }
+
+    private func end(_ failure: WebSocketFailure?) {
+        if case .over = state { return }
+        var failure = failure
+        if case .ending = state { failure = nil }
+        state = .over
+        unread = []
+        for timer in timers { timer.stop() }
+        (pingTimer, pongTimer, closeTimer) = (nil, nil, nil)
+        channel.close()
+        let client = client
+        self.client = nil
+        let left = failure ?? .closed(WebSocketClose(code: nil))
+        for completion in outbox.takeAll() { completion(left) }
+        for ping in pings.takeAll() { ping.completion?(left) }
+        client?.webSocketEnded(failure)
+    }
+}
+
+extension WebSocketClose {
+    /// The payload of the frame (RFC 6455 §5.5.1). The reason is cut to what fits, between two characters.
+    var payload: [UInt8] {
+        guard let code else { return [] }
+        var text = reason[...]
+        while text.utf8.count > 123 { text.removeLast() }
+        return [UInt8(code >> 8), UInt8(code & 0xFF)] + text.utf8
+    }
+}
