@@ -105,6 +105,35 @@ import Testing
         #expect(try Visit(server, "/cookies").status == 200)
     }
 
+    @Test func `WebSockets are spoken as shown`() throws {
+        let server = try TestServer()
+        defer { server.stop() }
+        let options = ServerWebSocketOptions(subprotocols: ["chat"], compression: DeflateParameters())
+        server.route("GET", "/chat") { _ in
+            .webSocket(options) { socket in
+                try socket.send(text: "hello", inFragmentsOf: 2)
+                while let message = try socket.receive() { try socket.send(message) }
+            }
+        }
+        server.route("GET", "/wrong") { _ in
+            .webSocket { socket in
+                try socket.send(ServerFrame(.ping, "x", isFinal: false, reservedBits: 2))
+                try socket.pause(until: "the client has seen it")
+                try socket.close(1001, reason: "bye")
+            }
+        }
+
+        let right = try WebSocketClient(server, "/chat", "Sec-WebSocket-Protocol: chat")
+        #expect(right["Sec-WebSocket-Protocol"] == "chat")
+        for frame in [(0x01, "he"), (0x00, "ll"), (0x80, "o")] as [(UInt8, String)] {
+            #expect(try right.next() == .init(frame.0, frame.1))
+        }
+        let wrong = try WebSocketClient(server, "/wrong")
+        #expect(try wrong.next() == .init(0x29, "x"))
+        server.signal("the client has seen it")
+        #expect(try wrong.next() == .close(1001, "bye"))
+    }
+
     /// The code under test: loads a page through a proxy.
     private func load(_ url: String, through proxy: URL) -> String? {
         let client = try? RawClient(ListenAddress.ipv4Loopback(port: UInt16(proxy.port ?? 0)))

@@ -16,39 +16,63 @@ enum Deflate {
         return output
     }
 
+    /// What a compressor remembers of the bytes before.
+    struct Context {
+        fileprivate(set) var bytes: [UInt8] = []
+        /// Where each three bytes stood last.
+        fileprivate var latest: [Int: Int] = [:]
+    }
+
     static func compressed(_ bytes: [UInt8]) -> [UInt8] {
+        var context = Context()
+        return compressed(bytes, after: &context, window: 32_768, isFinal: true)
+    }
+
+    /// - Parameters:
+    ///   - bytes: What to compress.
+    ///   - context: What was compressed before.
+    ///   - window: How far back a match may reach.
+    ///   - isFinal: Whether the block is the last one. Otherwise an empty stored block follows it.
+    static func compressed(
+        _ bytes: [UInt8],
+        after context: inout Context,
+        window: Int,
+        isFinal: Bool
+    ) -> [UInt8] {
         var output = BitWriter()
-        output.write(1, bits: 1)
+        output.write(isFinal ? 1 : 0, bits: 1)
         output.write(1, bits: 2)
-        var latest: [Int: Int] = [:]
-        var position = 0
-        while position < bytes.count {
-            let (length, distance) = match(at: position, in: bytes, &latest)
+        var position = context.bytes.count
+        context.bytes += bytes
+        while position < context.bytes.count {
+            let (length, distance) = match(at: position, in: &context, window: window)
             if length >= 3 {
                 writeMatch(length, distance, to: &output)
                 position += length
             } else {
-                writeSymbol(Int(bytes[position]), to: &output)
+                writeSymbol(Int(context.bytes[position]), to: &output)
                 position += 1
             }
         }
         writeSymbol(256, to: &output)
+        if !isFinal { output.write(0, bits: 3) }
         output.fillByte()
-        return output.bytes
+        return output.bytes + (isFinal ? [] : [0, 0, 0xFF, 0xFF])
     }
 
     private static func match(
         at position: Int,
-        in bytes: [UInt8],
-        _ latest: inout [Int: Int]
+        in context: inout Context,
+        window: Int
     ) -> (length: Int, distance: Int) {
-        guard position + 2 < bytes.count else { return (0, 0) }
-        let key = Int(bytes[position]) << 16 | Int(bytes[position + 1]) << 8 | Int(bytes[position + 2])
-        let earlier = latest.updateValue(position, forKey: key)
-        guard let earlier, position - earlier <= 32_768 else { return (0, 0) }
-        let limit = min(258, bytes.count - position)
+        guard position + 2 < context.bytes.count else { return (0, 0) }
+        let (one, two, three) = (context.bytes[position], context.bytes[position + 1], context.bytes[position + 2])
+        let key = Int(one) << 16 | Int(two) << 8 | Int(three)
+        let earlier = context.latest.updateValue(position, forKey: key)
+        guard let earlier, position - earlier <= window else { return (0, 0) }
+        let limit = min(258, context.bytes.count - position)
         var length = 3
-        while length < limit, bytes[earlier + length] == bytes[position + length] { length += 1 }
+        while length < limit, context.bytes[earlier + length] == context.bytes[position + length] { length += 1 }
         return (length, position - earlier)
     }
 
@@ -72,7 +96,8 @@ enum Deflate {
         output.write(distance - distances[distanceCode].base, bits: distances[distanceCode].bits)
     }
 
-    private static let lengths: [(base: Int, bits: Int)] = {
+    /// The lengths of matches, by code: the shortest, and how many bits say how much is added.
+    static let lengths: [(base: Int, bits: Int)] = {
         var codes: [(base: Int, bits: Int)] = []
         var base = 3
         for code in 0..<28 {
@@ -83,7 +108,8 @@ enum Deflate {
         return codes + [(258, 0)]
     }()
 
-    private static let distances: [(base: Int, bits: Int)] = {
+    /// The same for distances.
+    static let distances: [(base: Int, bits: Int)] = {
         var codes: [(base: Int, bits: Int)] = []
         var base = 1
         for code in 0..<30 {

@@ -155,12 +155,14 @@ final class Conversation {
     // MARK: - The reply
 
     private func send(_ reply: ServerReply, to request: RecordedRequest) throws(ConnectionEnd) {
+        let reply = reply.delivery.completion?(reply, request) ?? reply
         let delivery = reply.delivery
         let staysOpen = try transmit(reply, to: request)
         if delivery.halfCloses { try listenOnly() }
         guard staysOpen else { throw delivery.endsUnannounced ? .closeUnannounced : .close }
         if reply.switchesProtocol(for: request) {
             // After the switch the bytes are not HTTP.
+            if let serve = delivery.successor { try serve(stream, reader.takeUnread(), request) }
             try stream.drain()
             throw .clientClosed
         }

@@ -34,6 +34,7 @@ struct ReplyWriter {
         let head = ReplyHead(reply, to: request)
         try append(head.bytes)
         beginBody()
+        try append(delivery.surplus)
         if let body = reply.body, head.sendsBody {
             if let delay = delivery.bodyDelay {
                 try flush()

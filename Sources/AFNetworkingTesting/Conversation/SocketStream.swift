@@ -5,7 +5,7 @@ import Glibc
 ///
 /// Every wait ends when the client goes away or the server stops: `stop()` shuts the socket down, which wakes
 /// any call that blocks on it. Belongs to one connection thread.
-final class SocketStream: TLSTransport {
+final class SocketStream: TLSTransport, SwitchedStream {
     let descriptor: Int32
     /// Set once the TLS handshake is complete.
     private(set) var tls: TLSConnection?
@@ -166,6 +166,20 @@ final class SocketStream: TLSTransport {
     private func lost() throws(ConnectionEnd) -> ConnectionEnd {
         try core.checkRunning()
         return .clientReset
+    }
+
+    // MARK: - After a reply with 101
+
+    func waitForSignal(_ name: String) throws(ConnectionEnd) {
+        try core.waitForSignal(name)
+    }
+
+    func note(_ frame: ServerFrame) {
+        core.note(frame, on: connection)
+    }
+
+    func noteRefusal(_ reason: String) {
+        core.noteRefusal(reason, on: connection)
     }
 
     // MARK: - For a tunnel, which reads and writes the socket itself

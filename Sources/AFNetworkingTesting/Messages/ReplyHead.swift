@@ -126,6 +126,7 @@ enum ReasonPhrase {
         case 413: "Content Too Large"
         case 416: "Range Not Satisfiable"
         case 417: "Expectation Failed"
+        case 426: "Upgrade Required"
         case 429: "Too Many Requests"
         case 500: "Internal Server Error"
         case 502: "Bad Gateway"

@@ -294,4 +294,10 @@ struct Delivery: Sendable {
     var skipsBody = false
     /// Bytes that are sent in place of the message.
     var raw: [UInt8]?
+    /// Bytes that are sent behind the head, in the same write.
+    var surplus: [UInt8] = []
+    /// Makes the reply to a request from this one.
+    var completion: (@Sendable (_ reply: ServerReply, _ request: RecordedRequest) -> ServerReply)?
+    /// Serves the connection after 101, until it ends. Gets the bytes that arrived behind the request, too.
+    var successor: (@Sendable (any SwitchedStream, [UInt8], RecordedRequest) throws(ConnectionEnd) -> Never)?
 }

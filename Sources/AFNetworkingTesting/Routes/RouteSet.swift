@@ -43,6 +43,7 @@ public struct RouteSet: Sendable {
             .slowness,
             .bytes,
             .events,
+            .webSockets,
             .echo
         )
     }

@@ -37,7 +37,11 @@ public struct RecordedConnection: Sendable, Hashable {
     public internal(set) var requestCount = 0
     /// How many steps of its script were completed.
     public internal(set) var completedSteps = 0
-    /// Why the server answered 400, if it did.
+    /// The frames of WebSocket that the client sent, as long as their heads and payloads fit into the server's
+    /// `storedTranscriptLimit`.
+    public private(set) var frames: [ServerFrame] = []
+    private var frameBytes = 0
+    /// Why the server answered 400 to what the client sent, or why it refused a frame of it.
     public internal(set) var refusal: String?
     /// How it ended; nil while it is open.
     public internal(set) var end: End?
@@ -48,6 +52,11 @@ public struct RecordedConnection: Sendable, Hashable {
 
     init(number: Int) {
         self.number = number
+    }
+
+    mutating func add(_ frame: ServerFrame, limit: Int) {
+        frameBytes += 2 + frame.payload.count
+        if frameBytes <= limit { frames.append(frame) }
     }
 }
 

@@ -79,6 +79,11 @@ final class ServerCore: Sendable {
         lock.change { $0.connections[connection - 1].tls = handshake }
     }
 
+    func note(_ frame: ServerFrame, on connection: Int) {
+        let limit = options.storedTranscriptLimit
+        lock.change { $0.connections[connection - 1].add(frame, limit: limit) }
+    }
+
     func noteSent(_ count: Int, on connection: Int) {
         lock.change { $0.connections[connection - 1].bytesSent += count }
     }

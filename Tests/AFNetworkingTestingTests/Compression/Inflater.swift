@@ -39,7 +39,18 @@ struct Inflater {
         return (output, surplus)
     }
 
+    /// Decompresses raw data whose matches reach back at most two to the power of `windowBits`.
+    func inflate(_ bytes: [UInt8], windowBits: Int) throws -> [UInt8] {
+        var output: [UInt8] = []
+        _ = try inflate(bytes, bits: -Int32(windowBits)) { output += $0 }
+        return output
+    }
+
     func inflate(_ bytes: [UInt8], _ format: Format, onPiece: (UnsafeRawBufferPointer) -> Void) throws -> Int {
+        try inflate(bytes, bits: format.rawValue, onPiece: onPiece)
+    }
+
+    private func inflate(_ bytes: [UInt8], bits: Int32, onPiece: (UnsafeRawBufferPointer) -> Void) throws -> Int {
         // A z_stream of a 64-bit system: next_in, avail_in at 8, next_out at 24, avail_out at 32; 112 bytes in all.
         let stream = UnsafeMutableRawBufferPointer.allocate(byteCount: 112, alignment: 16)
         let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 * 1024, alignment: 16)
@@ -48,7 +59,7 @@ struct Inflater {
             piece.deallocate()
         }
         stream.initializeMemory(as: UInt8.self, repeating: 0)
-        guard let z = stream.baseAddress, start(z, format.rawValue, "1.2.11", 112) == 0 else { throw Failure(code: -6) }
+        guard let z = stream.baseAddress, start(z, bits, "1.2.11", 112) == 0 else { throw Failure(code: -6) }
         defer { _ = end(z) }
         return try bytes.withUnsafeBytes { input in
             z.storeBytes(of: input.baseAddress, as: UnsafeRawPointer?.self)
