@@ -164,7 +164,7 @@ let package = Package(
         .target(
             name: "AFVirtualWorld",
             dependencies: [
-                "AFBase", "AFTestSupport", "AFWire", "AFLoop", "AFURLSession", "CAFLinux", "CAFTestSupport",
+                "AFBase", "AFTestSupport", "AFWire", "AFLoop", "AFTLS", "AFURLSession", "CAFLinux", "CAFTestSupport",
             ],
             path: "Tests/Support/AFVirtualWorld",
             swiftSettings: strict

@@ -64,6 +64,7 @@ final class CacheAccess {
 
     /// Whether the cache might have an answer to a request. Quick: for the requests of most programs it has none.
     func mayHelp(_ request: WireRequest, _ policy: URLRequest.CachePolicy) -> Bool {
+        guard !request.opensWebSocket else { return false }
         guard policy == .useProtocolCachePolicy else { return true }
         guard request.head.method == "GET" || request.head.method == "HEAD" else { return false }
         // A request that only the cache may answer (`only-if-cached`) must fail even if nothing is stored.
@@ -71,7 +72,9 @@ final class CacheAccess {
     }
 
     /// Whether the response to a request might have to be stored, or might replace a stored one. Quick as well.
-    func mayStore(answerTo request: WireRequest) -> Bool { store != nil && request.head.method == "GET" }
+    func mayStore(answerTo request: WireRequest) -> Bool {
+        store != nil && request.head.method == "GET" && !request.opensWebSocket
+    }
 
     /// The time of an instant of the loop's clock, on both clocks.
     func moment(of instant: LoopInstant?) -> CacheInstant {

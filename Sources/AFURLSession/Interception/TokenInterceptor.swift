@@ -128,7 +128,7 @@ public final class TokenInterceptor: TaskInterceptor {
     }
 
     private func isMeant(_ request: URLRequest) -> Bool {
-        guard let url = request.url, let endpoint = try? RequestURL(url.absoluteString).endpoint else { return false }
+        guard let endpoint = request.target?.endpoint else { return false }
         return origins.contains(endpoint)
     }
 

@@ -162,7 +162,7 @@ struct AdaptedRequest: Sendable {
             adapted = try await interceptor.adapt(adapted, for: task)
         }
         let hasOwnBody = !adapted.hasSameBody(as: request)
-        let made = adapted
+        let made = adapted.openingWebSocket(like: request)
         return AdaptedRequest(
             request: made,
             frozen: Result { () throws(RequestRejection) in

@@ -36,6 +36,7 @@ extension Load {
         for step in session.steps.dressing {
             step.addFields(to: &fields, of: request, self, isRepeated: isRepeated)
         }
+        if request.opensWebSocket { consumer.addFields(to: &fields, of: request, self) }
         return fields.isEmpty ? request : request.changing { $0.fields.replace(with: fields) }
     }
 

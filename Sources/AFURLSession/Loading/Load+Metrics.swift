@@ -18,8 +18,14 @@ extension Load {
         if hearer != nil || keeps, let metrics = metrics() { finish(metrics, for: hearer, task) }
         trace?.completed(
             outcome(error, after: started ?? now, now),
-            RecordedExchange.list(attempts(of: task), trace?.body, error, now: now)
+            RecordedExchange.list(attempts(of: task), trace?.body, trace?.messages, error, now: now)
         )
+    }
+
+    /// A connection that goes on without its transfer, perhaps for days, keeps it only for the metrics.
+    func letGoOfTransfer() {
+        let mayBeAsked = taskDelegate.map { !session.isMissing(.collectedMetrics, in: $0.delegate) } ?? false
+        if !mayBeAsked, !keepsMetrics, !session.settings.monitoring.keepsMetrics, trace == nil { transfer = nil }
     }
 
     /// When each phase of the task happened; nil if the task never ran.

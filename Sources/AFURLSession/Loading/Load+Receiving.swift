@@ -62,7 +62,8 @@ extension Load: TransferClient {
     private func receive(_ response: HTTPURLResponse, to request: WireRequest, _ transfer: Transfer) {
         session.cache.note(response, to: request)
         writer = cacheWriter(for: response, of: transfer)
-        deliver(response, to: request, isDecoded: false)
+        // What follows a 101 is no body.
+        deliver(response, to: request, isDecoded: request.opensWebSocket && response.statusCode == 101)
     }
 
     /// Delivers the task's response.

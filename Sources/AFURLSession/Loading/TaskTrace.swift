@@ -14,12 +14,15 @@ final class TaskTrace: TransferObserver {
     private var isSuspended = true
     /// The part of the body that the owner has got, if a monitor keeps bodies.
     private(set) var body: BodyExcerpt?
+    /// The messages of a WebSocket, on the same terms.
+    private(set) var messages: RecordedMessages?
 
     init(_ task: Int, _ events: EventDispatcher) {
         self.events = events
         self.task = task
         let limit = events.recorders.map(\.longestBody).max()
         body = limit.map(BodyExcerpt.init)
+        messages = limit.map(RecordedMessages.init)
     }
 
     func note(_ kind: SessionEvent.Kind) {
@@ -108,6 +111,18 @@ final class TaskTrace: TransferObserver {
     func delivered(_ bytes: UnsafeRawBufferPointer) { body?.append(bytes) }
 
     func forgetBody() { body?.removeAll() }
+
+    // MARK: - Messages of a WebSocket
+
+    func sent(_ message: WebSocketMessage, at instant: LoopInstant) {
+        note(.messageSent(bytes: message.byteCount, isText: message.isText))
+        messages?.append(message, isSent: true, at: instant)
+    }
+
+    func received(_ message: WebSocketMessage, at instant: LoopInstant) {
+        note(.messageReceived(bytes: message.byteCount, isText: message.isText))
+        messages?.append(message, isSent: false, at: instant)
+    }
 }
 
 extension SessionEvent.Challenge {

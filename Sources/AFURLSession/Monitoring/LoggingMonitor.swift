@@ -89,6 +89,11 @@ extension SessionEvent.Kind: CustomStringConvertible {
 
     private var otherWords: String {
         switch self {
+        case .webSocketOpened(let name): name.map { "WebSocket open, subprotocol \($0)" } ?? "WebSocket open"
+        case .messageSent(let bytes, let isText): "message sent, \(bytes) bytes of \(isText ? "text" : "data")"
+        case .messageReceived(let bytes, let isText): "message received, \(bytes) bytes of \(isText ? "text" : "data")"
+        case .webSocketClosed(let code, let reason):
+            "closed by the server with \(code)\(reason.isEmpty ? "" : " \(reason)")"
         case .cacheHit: "cache hit"
         case .cacheMiss: "cache miss"
         case .cacheValidation: "cache has it, the server is asked"

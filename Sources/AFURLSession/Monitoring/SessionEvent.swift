@@ -72,6 +72,17 @@ extension SessionEvent {
         /// delegate.
         case challenged(Challenge)
 
+        // MARK: Of a WebSocket
+
+        /// The WebSocket is open, with this subprotocol.
+        case webSocketOpened(subprotocol: String?)
+        /// The session sends a message.
+        case messageSent(bytes: Int, isText: Bool)
+        /// A message has arrived.
+        case messageReceived(bytes: Int, isText: Bool)
+        /// The server has sent a Close frame; 1005 stands for one without a code.
+        case webSocketClosed(code: Int, reason: String)
+
         // MARK: Of the cache
 
         /// The cache has the response.
@@ -151,7 +162,9 @@ extension SessionEvent.Kind {
     /// Whether the mailbox keeps the event until it is full.
     var concernsTask: Bool {
         switch self {
-        case .created, .resumed, .suspended, .cancelled, .becameDownload, .becameStream, .completed, .response: true
+        case .created, .resumed, .suspended, .cancelled, .becameDownload, .becameStream, .completed, .response,
+            .webSocketOpened, .webSocketClosed:
+            true
         default: false
         }
     }

@@ -75,7 +75,9 @@ final class DelegatePair: Sendable {
     }
 }
 
-extension DelegatePair: URLSessionDataDelegate, URLSessionDownloadDelegate, URLSessionStreamDelegate {
+extension DelegatePair: URLSessionDataDelegate, URLSessionDownloadDelegate, URLSessionStreamDelegate,
+    URLSessionWebSocketDelegate
+{
     // MARK: - Of tasks
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
@@ -307,6 +309,29 @@ extension DelegatePair: URLSessionDataDelegate, URLSessionDownloadDelegate, URLS
     ) {
         tell(.becameStreams, (any URLSessionStreamDelegate).self) {
             $0.urlSession(session, streamTask: streamTask, didBecome: inputStream, outputStream: outputStream)
+        }
+    }
+
+    // MARK: - Of WebSockets
+
+    func urlSession(
+        _ session: URLSession,
+        webSocketTask: URLSessionWebSocketTask,
+        didOpenWithProtocol protocol: String?
+    ) {
+        tell(.openedWebSocket, (any URLSessionWebSocketDelegate).self) {
+            $0.urlSession(session, webSocketTask: webSocketTask, didOpenWithProtocol: `protocol`)
+        }
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        webSocketTask: URLSessionWebSocketTask,
+        didCloseWith closeCode: URLSessionWebSocketTask.CloseCode,
+        reason: Data?
+    ) {
+        tell(.closedWebSocket, (any URLSessionWebSocketDelegate).self) {
+            $0.urlSession(session, webSocketTask: webSocketTask, didCloseWith: closeCode, reason: reason)
         }
     }
 }

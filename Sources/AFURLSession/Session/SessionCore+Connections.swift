@@ -4,7 +4,8 @@ import AFWire
 extension SessionCore {
     /// The kind of connection that a request needs.
     func connectionKey(for request: WireRequest) throws(LoadError) -> ConnectionKey {
-        let key = try connectionKey(for: request.endpoint)
+        var key = try connectionKey(for: request.endpoint)
+        if request.opensWebSocket, let route = key.route { key = key.led(by: route.tunnelling) }
         guard let route = key.route, route.tunnels(to: request.endpoint) else { return key }
         let named = proxies.naming(route, by: request)
         return named === route ? key : key.led(by: named)

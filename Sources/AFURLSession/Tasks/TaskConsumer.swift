@@ -1,4 +1,6 @@
 import AFLoop
+import AFTransport
+import AFWire
 import Foundation
 
 /// Takes a task's response: for a completion handler or for a delegate. Confined to the loop. It decides what is held,
@@ -19,6 +21,8 @@ protocol TaskConsumer: AnyObject {
     var endsSilently: Bool { get }
     /// Called before the session sends the request.
     func prepare(for load: Load) -> ConsumerPreparation
+    /// Adds the fields that ask for a WebSocket.
+    func addFields(to fields: inout HTTPHeaders, of request: WireRequest, _ load: Load)
     func receivedResponse(_ response: URLResponse, of load: Load)
     func receivedBody(_ bytes: UnsafeRawBufferPointer, of load: Load)
     /// The body is complete. If the consumer has still work to do with it, `isHolding` is true.
@@ -48,6 +52,7 @@ extension TaskConsumer {
     var endsSilently: Bool { false }
     func suspended(_ isSuspended: Bool, of load: Load) {}
     func prepare(for load: Load) -> ConsumerPreparation { .nothing }
+    func addFields(to fields: inout HTTPHeaders, of request: WireRequest, _ load: Load) {}
     func receivedEnd(of load: Load) {}
     func settle(_ error: LoadError, reported: URLError, of load: Load) -> Bool { false }
 }

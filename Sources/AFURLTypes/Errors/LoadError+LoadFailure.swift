@@ -69,6 +69,7 @@ extension LoadError {
                 underlyingError: error
             )
         case (.stream(let failure), let peer): LoadFailure(failure, peer: peer)
+        case (.webSocket(let failure), let peer): LoadFailure(failure, peer: peer)
         case (.local(let failure), _): LoadFailure(failure)
         case (.forked, _):
             LoadFailure(

@@ -32,6 +32,8 @@ package enum LoadError: Error, Sendable {
     case foreign(any Error)
     /// The stream does not allow the operation.
     case stream(StreamFailure)
+    /// The WebSocket could not be opened, or has ended.
+    case webSocket(WebSocketFailure)
     /// A `data:` URL or a file cannot be loaded.
     case local(LocalFailure)
     /// The child of a fork has no network thread.

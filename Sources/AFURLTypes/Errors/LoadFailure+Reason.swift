@@ -57,6 +57,14 @@ extension LoadFailure {
             self.rawValue = rawValue
         }
 
+        /// The server did not open the WebSocket that was asked for.
+        public static let upgrade = Detail(rawValue: "upgrade")
+        /// A frame breaks the protocol of WebSockets.
+        public static let frame = Detail(rawValue: "frame")
+        /// The server did not answer a ping.
+        public static let pong = Detail(rawValue: "pong")
+        /// The server did not answer a Close frame.
+        public static let close = Detail(rawValue: "close")
         /// A scheme that is neither http nor https, or no URL or scheme at all.
         public static let scheme = Detail(rawValue: "scheme")
         /// Longer than the session sends, or a body where none is allowed.

@@ -17,13 +17,14 @@ public import Foundation
 // │   ├── cellular           the only way may not be taken               dataNotAllowed
 // │   └── address            the session's filter allows none            cannotConnectToHost
 // ├── timeout ────────────── a deadline passed; see the phase            timedOut
-// │   └── idle, resource, queue, connect, attempt, handshake: which one it was
+// │   └── idle, resource, queue, connect, attempt, handshake, pong, close: which one it was
 // ├── lost ───────────────── the peer went away                          networkConnectionLost
 // │   └── head, body, truncated, reset, proxy, closed
-// ├── malformed ──────────── the message breaks HTTP                     cannotParseResponse
-// │   └── status, header, framing, chunk
+// ├── malformed ──────────── the message breaks its protocol             cannotParseResponse
+// │   └── status, header, framing, chunk, frame
 // ├── response ───────────── it is not one that the caller can use       badServerResponse
-// │   └── status             its status is another one                   badServerResponse
+// │   ├── status             its status is another one                   badServerResponse
+// │   └── upgrade            it opens no WebSocket                       badServerResponse
 // ├── limit ──────────────── more than the session may hold              dataLengthExceedsMaximum
 // ├── decoding ───────────── the content cannot be decoded               cannotDecodeContentData
 // │   └── damaged, truncated, bomb, memory: its coding                   cannotDecodeRawData

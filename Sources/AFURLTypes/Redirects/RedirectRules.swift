@@ -153,6 +153,10 @@ package enum RedirectRules {
     }
 
     private static func resolve(_ location: [UInt8], of question: Question) throws(RequestRejection) -> URLReference {
+        var location = location
+        if question.request.contents.wire.webSocket != nil {
+            location = Array(RequestURL.httpText(ofWebSocket: String(decoding: location, as: UTF8.self)).utf8)
+        }
         let present = Array((question.request.url?.absoluteString ?? "").utf8)
         let hash = present.firstIndex(of: UInt8(ascii: "#"))
         let fragment = hash.map { Array(present[($0 + 1)...]) }
@@ -207,7 +211,7 @@ package enum RedirectRules {
         leavesOrigin: Bool
     ) -> URLRequest {
         var request = question.request
-        request.url = url
+        request.url = request.contents.wire.webSocket == nil ? url : url.ofWebSocket
         request.httpMethod = change.method
         if change.dropsBody {
             request.httpBody = nil
@@ -219,6 +223,7 @@ package enum RedirectRules {
             }
             // It names the former host.
             request.setValue(nil, forHTTPHeaderField: "Host")
+            request = withoutSecretSubprotocols(request, question.policy)
         }
         return request
     }
@@ -234,6 +239,15 @@ package enum RedirectRules {
                 request.setValue(nil, forHTTPHeaderField: field.name)
             }
         }
+        return withoutSecretSubprotocols(request, policy)
+    }
+
+    /// Some servers take a token as a subprotocol: a policy may name the field.
+    private static func withoutSecretSubprotocols(_ request: URLRequest, _ policy: RedirectPolicy) -> URLRequest {
+        guard let handshake = request.contents.wire.webSocket, isSecret(WebSocketHandshake.subprotocolField, to: policy)
+        else { return request }
+        var request = request
+        request.change { $0.wire.value.webSocket = handshake.with(subprotocols: []) }
         return request
     }
 
@@ -263,9 +277,15 @@ package enum RedirectFailure: Error, Sendable {
 }
 
 extension URL {
+    /// With the scheme that the URL of a WebSocket has.
+    fileprivate var ofWebSocket: URL {
+        let text = absoluteString
+        return text.utf8.starts(with: "http".utf8) ? URL(string: "ws\(text.dropFirst(4))") ?? self : self
+    }
+
     /// RFC 6797 §8.3: the port stays, unless it is that of http.
     package var withTLS: URL? {
-        let text = absoluteString
+        let text = RequestURL.httpText(ofWebSocket: absoluteString)
         guard let endpoint = try? RequestURL(text).endpoint, endpoint.scheme == .http else { return nil }
         var bytes = Array(text.utf8)
         let start = "http://".utf8.count

@@ -41,14 +41,19 @@ package enum RequestFreezer {
         if let rejection = defaults.rejection { throw rejection }
         let contents = request.contents
         guard let url = contents.url else { throw RequestRejection(.url, .missing) }
-        let target = try RequestURL(url.absoluteString)
+        let webSocket = try handshake(of: contents, defaults)
+        let target = try RequestURL(url.absoluteString, opensWebSocket: webSocket != nil)
         let method = try MethodTraits(contents.method)
 
-        let fields = contents.fields
+        var fields = contents.fields
+        if webSocket != nil { for name in WebSocketHandshake.ownFields { fields[name] = nil } }
         let length = try length(of: contents, method, plan)
         let isStreamed = if case .stream = plan { true } else { false }
         let framing = length.map(RequestFraming.length) ?? (isStreamed ? .chunked : .none)
         let hasBody = (length ?? 0) > 0 || framing == .chunked
+        if webSocket != nil, hasBody || contents.method != "GET" || contents.wire.version != .http11 {
+            throw RequestRejection(.head, .notUpgradable)
+        }
         if hasBody, !method.mayHaveBody { throw RequestRejection(.body, .bodyNotAllowed) }
         let version = contents.wire.version
         if framing == .chunked, version == .http10 { throw RequestRejection(.body, .lengthUnknown) }
@@ -61,6 +66,7 @@ package enum RequestFreezer {
             fields: fields,
             defaults: defaults
         )
+        if webSocket != nil { head.keepConnection() }
         // RFC 9110 §10.1.1: a server of HTTP/1.0 never answers `100 Continue`.
         let mayExpect = hasBody && version == .http11
         let hasOwnRules = contents.wire.withheld != nil
@@ -68,7 +74,7 @@ package enum RequestFreezer {
         if !hasBody, !hasOwnRules, !isReload {
             try head.addAll(fields, with: defaults)
             let body = WireRequest.Body(data: nil, framing: framing, isStreamed: isStreamed)
-            return try wireRequest(head, body, contents, url, defaults)
+            return try wireRequest(head, body, contents, webSocket, url, defaults)
         }
         let isWithheld = contents.wire.withheld.map { names in { names.contains($0) } }
         try head.add(fields, hasBody: mayExpect)
@@ -78,13 +84,14 @@ package enum RequestFreezer {
         head.add(defaults, lackingIn: fields, butFor: isWithheld)
         if hasBody, let type = impliedType(ofBodyIn: contents) { head.addType(type, lackingIn: defaults) }
         let body = WireRequest.Body(data: ownBody(of: contents, plan), framing: framing, isStreamed: isStreamed)
-        return try wireRequest(head, body, contents, url, defaults)
+        return try wireRequest(head, body, contents, webSocket, url, defaults)
     }
 
     private static func wireRequest(
         _ head: RequestHead,
         _ body: WireRequest.Body,
         _ contents: URLRequest.Contents,
+        _ webSocket: WebSocketHandshake?,
         _ url: URL,
         _ defaults: HeaderDefaults
     ) throws(RequestRejection) -> WireRequest {
@@ -96,11 +103,33 @@ package enum RequestFreezer {
                 idleInterval: contents.explicitTimeout.map { LoopInterval(timeout: $0) },
                 asksForPipelining: contents.explicitPipelining,
                 limits: contents.limits.forTransfer,
+                webSocket: webSocket,
                 notes: RequestNotes(contents).bits
             ),
             location: url,
             defaults: defaults
         )
+    }
+
+    /// What a request for a WebSocket asks for: with the subprotocols that it names, and those that its fields name.
+    private static func handshake(
+        of contents: URLRequest.Contents,
+        _ defaults: HeaderDefaults
+    ) throws(RequestRejection) -> WebSocketHandshake? {
+        guard let handshake = contents.wire.webSocket else { return nil }
+        let name = WebSocketHandshake.subprotocolField
+        let named = contents.fields[name] ?? defaults.all.joined(name) ?? ""
+        let added = named.split { $0 == "," || $0 == " " || $0 == "\t" }.map(String.init)
+        let complete = added.isEmpty ? handshake : handshake.with(subprotocols: handshake.subprotocols + added)
+        if let unusable = complete.unusableSubprotocol {
+            throw RequestRejection(
+                .fieldValue,
+                .notSubprotocol,
+                excerpt: EscapedText(unusable),
+                field: EscapedText(name)
+            )
+        }
+        return complete
     }
 
     /// The type of a body if neither the request nor its session names one: like Foundation, it takes every POST for a

@@ -42,6 +42,21 @@ extension URLRequest {
     }
 }
 
+extension URLRequest {
+    /// Where it leads. In a request that opens a WebSocket, `ws` and `wss` stand for `http` and `https`.
+    package var target: RequestURL? {
+        url.flatMap { try? RequestURL($0.absoluteString, opensWebSocket: contents.wire.webSocket != nil) }
+    }
+
+    /// The same request, but one that opens a WebSocket if `other` does: code of the program may have made it anew.
+    package func openingWebSocket(like other: URLRequest) -> URLRequest {
+        guard let handshake = other.contents.wire.webSocket, contents.wire.webSocket == nil else { return self }
+        var request = self
+        request.change { $0.wire.value.webSocket = handshake }
+        return request
+    }
+}
+
 /// The form in which a request asks to be sent.
 package struct WireForm: Sendable, Hashable {
     package var version = HTTPVersion.http11
@@ -49,6 +64,8 @@ package struct WireForm: Sendable, Hashable {
     package var withheld: Set<String> = []
     /// Whether its field `Cookie` goes out behind the cookies of the store.
     package var addsStoredCookies = false
+    /// What it asks for if it opens a WebSocket.
+    package var webSocket: WebSocketHandshake?
 }
 
 /// The same in the space of a reference: nearly every request keeps the defaults.
@@ -62,6 +79,8 @@ package enum OwnWire: Sendable, Hashable {
     }
 
     package var version: HTTPVersion { if case .own(let form) = self { form.version } else { .http11 } }
+
+    package var webSocket: WebSocketHandshake? { if case .own(let form) = self { form.webSocket } else { nil } }
 
     /// Nil if there are none.
     package var withheld: Set<String>? {

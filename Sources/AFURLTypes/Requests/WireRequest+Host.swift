@@ -28,7 +28,6 @@ extension URLRequest {
     ///
     /// `URL.host` may see another host in a URL that is made to be misread: use this one in decisions about trust.
     public var host: String? {
-        guard let text = url?.absoluteString, let url = try? RequestURL(text) else { return nil }
-        return url.endpoint.host.text
+        target?.endpoint.host.text
     }
 }

@@ -220,7 +220,7 @@ extension LoadError {
         case .file, .brokenRest: true
         case .rejected, .redirect, .plainTextForbidden, .cancelled, .bodyTooLong, .content, .notCached,
             .proxyMisconfigured, .sessionInvalidated, .forked, .noThread, .unaskedPart, .resumeData, .foreign, .local,
-            .stream:
+            .webSocket, .stream:
             false
         }
     }

@@ -245,7 +245,7 @@ final class InterceptorStep: LoadStep {
 extension SessionCore {
     /// Adapters see the URL that the session sends the request to (`https`), not the one it was made with.
     fileprivate func upgraded(_ request: URLRequest) -> URLRequest {
-        guard let url = request.url, let endpoint = try? RequestURL(url.absoluteString).endpoint,
+        guard let url = request.url, let endpoint = request.target?.endpoint,
             endpoint.scheme == .http, wantsTLS(endpoint), let upgraded = url.withTLS
         else { return request }
         var request = request
@@ -280,8 +280,8 @@ extension LoadError {
         case .transfer(let error): error.mayHeal
         case .foreign: true
         case .rejected, .plainTextForbidden, .proxyMisconfigured, .cancelled, .bodyTooLong, .content, .notCached,
-            .redirect, .file, .unaskedPart, .brokenRest, .resumeData, .sessionInvalidated, .stream, .local, .forked,
-            .noThread:
+            .redirect, .file, .unaskedPart, .brokenRest, .resumeData, .sessionInvalidated, .stream, .webSocket, .local,
+            .forked, .noThread:
             false
         }
     }

@@ -81,11 +81,11 @@ final class RedirectStep: LoadStep {
         guard let present = load.presentRequest else { return .pass }
         let memory = load.memory(beginningWith: present)
         var leavesOrigin = proposal.leavesOrigin
-        var request = request
+        var request = request.openingWebSocket(like: memory.request)
         if request.url != proposal.request.url {
             // The delegate names another URL than the server: the same rules hold for it.
             let (from, policy) = (pending.request.endpoint, load.redirectPolicy(of: memory.request))
-            if let target = request.url.flatMap({ try? RequestURL($0.absoluteString) }) {
+            if let target = request.target {
                 if load.session.wantsTLS(target.endpoint), target.endpoint.scheme == .http {
                     request.url = request.url?.withTLS
                 } else if from.scheme == .https, target.endpoint.scheme == .http, !policy.allowsPlainText {

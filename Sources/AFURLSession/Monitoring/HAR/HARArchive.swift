@@ -33,6 +33,15 @@ struct HAREntry: Encodable {
     let serverIPAddress: String?
     let connection: String?
     let comment: String?
+    let messages: [HARMessage]?
+    let omittedMessages: Int?
+
+    private enum CodingKeys: String, CodingKey {
+        case startedDateTime, time, request, response, cache, timings, serverIPAddress, connection, comment
+        /// The name that browsers have for it.
+        case messages = "_webSocketMessages"
+        case omittedMessages = "_webSocketMessagesOmitted"
+    }
 
     init(_ exchange: RecordedExchange, _ mask: SecretMask?) {
         startedDateTime = exchange.dates.fetchStart.harText
@@ -44,6 +53,8 @@ struct HAREntry: Encodable {
         serverIPAddress = exchange.remote
         connection = exchange.connection.map(String.init)
         comment = exchange.comment
+        messages = exchange.messages.isEmpty ? nil : exchange.messages
+        omittedMessages = exchange.omittedMessages == 0 ? nil : exchange.omittedMessages
     }
 }
 

@@ -99,6 +99,7 @@ public final class HARRecorder: SessionEventMonitor {
             var exchange = exchange
             exchange.requestBody = exchange.requestBody.limited(to: longestBody)
             exchange.responseBody = exchange.responseBody.limited(to: longestBody)
+            if exchange.messages.reduce(0, { $0 + $1.byteCount }) > longestBody { exchange.dropMessages() }
             return exchange
         }
         tape.withLock { $0.add(kept, capacity: capacity, bodies: limits.maximumTotalBodyBytes) }
@@ -126,7 +127,14 @@ extension HARRecorder.Tape {
 }
 
 extension RecordedExchange {
-    fileprivate var bodyBytes: Int { requestBody.count + responseBody.count }
+    fileprivate var bodyBytes: Int {
+        requestBody.count + responseBody.count + messages.reduce(0) { $0 + $1.byteCount }
+    }
+
+    fileprivate mutating func dropMessages() {
+        omittedMessages += messages.count
+        messages = []
+    }
 
     /// Returns how many bytes it dropped.
     fileprivate mutating func dropBodies() -> Int {
@@ -134,6 +142,7 @@ extension RecordedExchange {
         let reason = "The body was left out, since all bodies together are more than is kept."
         if requestBody.count > 0 { requestBody = .omitted(reason) }
         if responseBody.count > 0 { responseBody = .omitted(reason) }
+        dropMessages()
         return former
     }
 }

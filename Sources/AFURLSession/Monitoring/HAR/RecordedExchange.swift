@@ -30,6 +30,10 @@ struct RecordedExchange: Sendable {
     let failure: String?
     var requestBody = Body.none
     var responseBody = Body.none
+    /// If it opened a WebSocket.
+    var messages: [HARMessage] = []
+    /// How many of its messages were not kept.
+    var omittedMessages = 0
 
     private init(_ attempt: ExchangeAttempt, _ dates: TransactionDates, end: Date, failure: String?) {
         let times = attempt.times
@@ -55,10 +59,12 @@ struct RecordedExchange: Sendable {
     ///
     /// - Parameters:
     ///   - body: The delivered body of the last response.
+    ///   - messages: Those of the WebSocket that it opened.
     ///   - error: Why the task failed.
     static func list(
         _ attempts: [ExchangeAttempt],
         _ body: BodyExcerpt?,
+        _ messages: RecordedMessages?,
         _ error: (any Error)?,
         now: LoopInstant
     ) -> [RecordedExchange] {
@@ -71,6 +77,10 @@ struct RecordedExchange: Sendable {
             let dates = TransactionDates(attempt.times, clock)
             var exchange = RecordedExchange(attempt, dates, end: end, failure: failure)
             exchange.responseBody = Body(receivedWith: exchange, isLast ? body : nil)
+            if isLast, let messages {
+                exchange.messages = messages.messages.map { HARMessage($0, clock) }
+                exchange.omittedMessages = messages.omitted
+            }
             list.append(exchange)
             // The end of the attempt before it, which was over when this one began.
             end = dates.fetchStart

@@ -1,0 +1,283 @@
+import AFBase
+import AFTransport
+public import Foundation
+
+/// When a ``ReconnectingWebSocket`` connects again.
+public struct ReconnectionOptions: Sendable, Hashable {
+    /// The wait before the first attempt to connect again. 1 second.
+    ///
+    /// The wait doubles with each further attempt that comes to nothing, and gets up to a quarter longer at random, so that
+    /// clients which lost a server together do not come back together.
+    public var initialDelay: Duration = .seconds(1)
+
+    /// The longest wait that the doubling leads to. 60 seconds.
+    public var maximumDelay: Duration = .seconds(60)
+
+    /// How many attempts in a row may come to nothing: no message, and no connection that lasted for ``maximumDelay``. The
+    /// last error is then the end. Nil, the default, is no limit.
+    public var maximumAttempts: Int?
+
+    /// The codes of the server after which another attempt makes no sense.
+    public var finalCloseCodes: Set<URLSessionWebSocketTask.CloseCode> = [
+        .normalClosure, .protocolError, .unsupportedData, .invalidFramePayloadData, .policyViolation, .messageTooBig,
+        .mandatoryExtensionMissing,
+    ]
+
+    /// The statuses in place of 101 after which another attempt may succeed: 408, 429, 500, 502, 503 and 504.
+    public var statusCodes: Set<Int> = RetryRules().statusCodes
+
+    /// The standard options.
+    public init() {}
+}
+
+/// Hears what a ``ReconnectingWebSocket`` does, in order, on the delegate queue of its session.
+public protocol ReconnectingWebSocketDelegate: AnyObject, Sendable {
+    /// The WebSocket is open, for the first time or again: the server knows nothing of what was said before.
+    func webSocket(_ webSocket: ReconnectingWebSocket, didOpen task: URLSessionWebSocketTask)
+
+    /// A message has arrived. The next one is received when this has returned.
+    func webSocket(_ webSocket: ReconnectingWebSocket, didReceive message: URLSessionWebSocketTask.Message)
+
+    /// The WebSocket was closed, or could not be opened, and will be opened again after a wait.
+    ///
+    /// - Parameters:
+    ///   - attempt: The number of the attempt to come: 1 after a connection that was good.
+    ///   - error: Why; nil if the server has closed in order.
+    func webSocket(
+        _ webSocket: ReconnectingWebSocket,
+        willReconnectAfter wait: Duration,
+        attempt: Int,
+        because error: (any Error)?
+    )
+
+    /// It will not be opened again. The last call.
+    ///
+    /// - Parameter error: Nil after ``ReconnectingWebSocket/close(with:reason:)``, and if the server has closed for good.
+    func webSocket(_ webSocket: ReconnectingWebSocket, didEndWith error: (any Error)?)
+}
+
+extension ReconnectingWebSocketDelegate {
+    /// Does nothing.
+    public func webSocket(_ webSocket: ReconnectingWebSocket, didOpen task: URLSessionWebSocketTask) {}
+
+    /// Does nothing.
+    public func webSocket(
+        _ webSocket: ReconnectingWebSocket,
+        willReconnectAfter wait: Duration,
+        attempt: Int,
+        because error: (any Error)?
+    ) {}
+}
+
+/// A WebSocket that is opened again when it is lost.
+///
+/// ```swift
+/// let socket = ReconnectingWebSocket(request, session: session, delegate: listener)
+/// socket.resume()
+/// try await socket.send(.string("hello"))
+/// ```
+///
+/// Each attempt is a ``URLSessionWebSocketTask`` of its own, so the session's cookies, credentials, pins and interceptors
+/// hold for each of them. Messages that were sent and not received by the server are lost with their connection: a
+/// program that must not lose them repeats them when its delegate hears that the WebSocket is open.
+///
+/// It goes on until it ends, also if you keep no reference to it.
+public final class ReconnectingWebSocket: Sendable {
+    private struct State {
+        var runner: Task<Void, Never>?
+        /// The task that is open.
+        var current: URLSessionWebSocketTask?
+        /// Those who wait for the WebSocket to be open, by a number.
+        var waiters: [Int: UnsafeContinuation<Void, Never>] = [:]
+        var nextWaiter = 0
+        var close: (code: URLSessionWebSocketTask.CloseCode, reason: Data?)?
+        var isOver = false
+
+        mutating func takeWaiters() -> [UnsafeContinuation<Void, Never>] {
+            defer { waiters = [:] }
+            return waiters.sorted { $0.key < $1.key }.map(\.value)
+        }
+    }
+
+    private let request: URLRequest
+    private let session: URLSession
+    private let options: WebSocketOptions
+    private let reconnection: ReconnectionOptions
+    private let delegate: any ReconnectingWebSocketDelegate
+    private let state = Lock(State())
+
+    /// Opens nothing before ``resume()``.
+    ///
+    /// - Parameters:
+    ///   - request: As for ``URLSession/webSocketTask(with:options:)``.
+    ///   - session: Makes the tasks, and has the queue of the delegate.
+    ///   - options: How each WebSocket is opened and kept. A `pingInterval` finds connections that are dead.
+    ///   - reconnection: When to connect again.
+    ///   - delegate: Is held until the end.
+    public init(
+        _ request: URLRequest,
+        session: URLSession = .shared,
+        options: WebSocketOptions = WebSocketOptions(),
+        reconnection: ReconnectionOptions = ReconnectionOptions(),
+        delegate: any ReconnectingWebSocketDelegate
+    ) {
+        self.request = request
+        self.session = session
+        self.options = options
+        self.reconnection = reconnection
+        self.delegate = delegate
+    }
+
+    /// Opens the WebSocket. Only the first call counts.
+    public func resume() {
+        state.withLock { state in
+            if state.runner == nil { state.runner = Task { await run() } }
+        }
+    }
+
+    /// Sends a message as soon as the WebSocket is open. Throws if the connection is lost before the message has left, and
+    /// at the end.
+    public func send(_ message: URLSessionWebSocketTask.Message) async throws {
+        while true {
+            let (task, isOver) = state.withLock { ($0.current, $0.isOver) }
+            if isOver { throw URLError(.cancelled) }
+            if let task { return try await task.send(message) }
+            try Task.checkCancellation()
+            await waitUntilOpen()
+        }
+    }
+
+    /// Returns also at the end, and when the Swift task is cancelled.
+    private func waitUntilOpen() async {
+        let number = state.withLock { state in
+            defer { state.nextWaiter += 1 }
+            return state.nextWaiter
+        }
+        await withTaskCancellationHandler {
+            await withUnsafeContinuation { continuation in
+                let mayGoOn = state.withLock { state in
+                    guard state.current == nil, !state.isOver, !Task.isCancelled else { return true }
+                    state.waiters[number] = continuation
+                    return false
+                }
+                if mayGoOn { continuation.resume() }
+            }
+        } onCancel: {
+            state.withLock { $0.waiters.removeValue(forKey: number) }?.resume()
+        }
+    }
+
+    /// Closes in order, and does not connect again.
+    public func close(with code: URLSessionWebSocketTask.CloseCode = .normalClosure, reason: Data? = nil) {
+        let (task, runner) = state.withLock { state in
+            if state.close == nil { state.close = (code, reason) }
+            if state.runner == nil { state.runner = Task { await run() } }
+            return (state.current, state.runner)
+        }
+        if let task { task.cancel(with: code, reason: reason) } else { runner?.cancel() }
+    }
+
+    private var isClosing: Bool { state.withLock { $0.close != nil } }
+
+    // MARK: - Running
+
+    private func run() async {
+        var failures = 0
+        var ending: (any Error)?
+        while !isClosing {
+            let attempt = await attempt()
+            if isClosing { break }
+            failures = attempt.hasLasted ? 0 : failures + 1
+            ending = attempt.error
+            guard attempt.mayHeal(reconnection), reconnection.maximumAttempts.map({ failures < $0 }) ?? true else {
+                return await end(ending)
+            }
+            let wait = delay(after: failures)
+            await onQueue { [delegate, failures, ending] in
+                delegate.webSocket(self, willReconnectAfter: wait, attempt: failures + 1, because: ending)
+            }
+            try? await LoopSleep.sleep(for: wait, in: session.world)
+        }
+        await end(nil)
+    }
+
+    private func delay(after failures: Int) -> Duration {
+        let most = max(reconnection.maximumDelay, reconnection.initialDelay)
+        let wait = min(reconnection.initialDelay * (1 << min(max(failures - 1, 0), 20)), most)
+        return wait + wait * (session.world.jitter() / 4)
+    }
+
+    private struct Attempt {
+        let task: URLSessionWebSocketTask
+        var error: (any Error)?
+        /// It was worth something: a message has arrived, or it was open for long.
+        var hasLasted = false
+
+        func mayHeal(_ reconnection: ReconnectionOptions) -> Bool {
+            guard let error = error as? URLError else {
+                return error == nil && !reconnection.finalCloseCodes.contains(task.closeCode)
+            }
+            switch error.loadFailure?.detail {
+            case .upgrade?:
+                let status = (task.response as? HTTPURLResponse)?.statusCode
+                return status.map(reconnection.statusCodes.contains) ?? false
+            case .closed?: return !reconnection.finalCloseCodes.contains(task.closeCode)
+            default: return RetryRules().errorCodes.contains(error.code)
+            }
+        }
+    }
+
+    /// Opens the WebSocket, and receives until it is lost.
+    private func attempt() async -> Attempt {
+        let task = session.webSocketTask(with: request, options: options)
+        var attempt = Attempt(task: task)
+        do {
+            try await withTaskCancellationHandler {
+                _ = try await task.open()
+            } onCancel: {
+                task.cancel()
+            }
+            // What the delegate sends by the task comes first.
+            await onQueue { [delegate] in delegate.webSocket(self, didOpen: task) }
+            opened(task)
+            while let message = try await task.nextMessage() {
+                attempt.hasLasted = true
+                await onQueue { [delegate] in delegate.webSocket(self, didReceive: message) }
+            }
+        } catch {
+            attempt.error = error
+        }
+        state.withLock { $0.current = nil }
+        let lasted = task.closing.withLock { $0.duration } >= reconnection.maximumDelay
+        attempt.hasLasted = attempt.hasLasted || lasted
+        return attempt
+    }
+
+    private func opened(_ task: URLSessionWebSocketTask) {
+        let (waiters, close) = state.withLock { state in
+            state.current = task
+            return (state.takeWaiters(), state.close)
+        }
+        if let close { task.cancel(with: close.code, reason: close.reason) }
+        for waiter in waiters { waiter.resume() }
+    }
+
+    private func end(_ error: (any Error)?) async {
+        let waiters = state.withLock { state in
+            (state.current, state.isOver) = (nil, true)
+            return state.takeWaiters()
+        }
+        for waiter in waiters { waiter.resume() }
+        await onQueue { [delegate] in delegate.webSocket(self, didEndWith: error) }
+    }
+
+    /// Returns when the closure has run.
+    private func onQueue(_ body: @escaping @Sendable () -> Void) async {
+        await withUnsafeContinuation { continuation in
+            session.delegateQueue.addOperation {
+                body()
+                continuation.resume()
+            }
+        }
+    }
+}

@@ -1,0 +1,245 @@
+import AFBase
+import AFLoop
+import AFTransport
+import AFWire
+public import Foundation
+
+extension URLSessionWebSocketTask {
+    convenience init(_ request: URLRequest, _ options: WebSocketOptions, _ identifier: Int, in session: URLSession) {
+        let closing = Lock(Closing(messageLimit: options.maximumMessageSize))
+        var request = request
+        request.change { $0.wire.value.webSocket = options.handshake }
+        self.init(request, closing, identifier, in: session, consumer: WebSocketConnector(options, closing))
+    }
+
+    /// The URL of a WebSocket with the scheme that a request for it has.
+    package static func httpText(of url: String) -> String { RequestURL.httpText(ofWebSocket: url) }
+
+    /// Gives an operation to the loop. Operations arrive there in the order of the calls.
+    private func ask(_ job: @escaping @Sendable (WebSocketConnector, SessionCore) -> Void) {
+        session.world.enqueue { [self] in
+            guard let connector = load.value.consumer as? WebSocketConnector else { return }
+            job(connector, session.core.value)
+        }
+    }
+
+    /// In the child of a fork no loop would ever answer.
+    private var unavailability: URLError? { session.world.unavailability()?.urlError(for: originalRequest?.url) }
+
+    /// The most bytes of a message that is received. A longer one ends the task. 1 MiB, unless the options say
+    /// otherwise.
+    public var maximumMessageSize: Int {
+        get { closing.withLock { $0.messageLimit } }
+        set {
+            closing.withLock { $0.messageLimit = newValue }
+            // The job reads it again: if two threads set it, the loop ends with the value that stays.
+            ask { [closing] connector, _ in connector.limitMessages(to: closing.withLock { $0.messageLimit }) }
+        }
+    }
+}
+
+// MARK: - Opening
+
+extension URLSessionWebSocketTask {
+    /// Resumes the task, and returns when the WebSocket is open. There is no need to wait for that: messages wait, too.
+    ///
+    /// - Returns: The subprotocol that the server has chosen, if any.
+    @discardableResult
+    public func open() async throws -> String? {
+        resume()
+        if let error = unavailability { throw error }
+        let answer = StreamAnswer<Void>()
+        await withUnsafeContinuation { continuation in
+            answer.expect(continuation)
+            let order = SendOrder(isAwaited: true) { answer.give($0.map(Result.failure) ?? .success(())) }
+            ask { connector, session in connector.tellWhenOpen(order, in: session) }
+        }
+        try answer.taken()
+        return subprotocol
+    }
+}
+
+// MARK: - Sending
+
+extension URLSessionWebSocketTask {
+    /// Sends a message.
+    ///
+    /// - Parameters:
+    ///   - message: The message.
+    ///   - completionHandler: Called once, on the delegate queue: without an error when the kernel has taken all bytes,
+    ///   which does not mean that the server has them.
+    @preconcurrency
+    public func send(_ message: Message, completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
+        send(message, isAwaited: false, completionHandler)
+    }
+
+    /// Sends a message, and returns when the kernel has taken all bytes. Independent of the delegate queue. Cancelling
+    /// the Swift task does not take the message back.
+    public func send(_ message: Message) async throws {
+        let answer = StreamAnswer<Void>()
+        await withUnsafeContinuation { continuation in
+            answer.expect(continuation)
+            send(message, isAwaited: true) { answer.give($0.map(Result.failure) ?? .success(())) }
+        }
+        try answer.taken()
+    }
+
+    private func send(
+        _ message: Message,
+        isAwaited: Bool,
+        _ handler: @escaping @Sendable ((any Error)?) -> Void
+    ) {
+        if let error = unavailability { return handler(error) }
+        let wire: WebSocketMessage =
+            switch message {
+            case .string(let text): .text(text)
+            case .data(let data): .binary(data)
+            }
+        ask { connector, session in connector.send(wire, SendOrder(isAwaited: isAwaited, handler: handler), in: session)
+        }
+    }
+
+    /// Sends a ping.
+    ///
+    /// - Parameter pongReceiveHandler: Called once, on the delegate queue: without an error when the server has answered.
+    @preconcurrency
+    public func sendPing(pongReceiveHandler: @escaping @Sendable ((any Error)?) -> Void) {
+        if let error = unavailability { return pongReceiveHandler(error) }
+        ask { connector, session in
+            connector.ping(SendOrder(isAwaited: false, handler: pongReceiveHandler), in: session)
+        }
+    }
+
+    /// Sends a ping, and returns when the server has answered. Independent of the delegate queue.
+    public func sendPing() async throws {
+        if let error = unavailability { throw error }
+        let answer = StreamAnswer<Void>()
+        await withUnsafeContinuation { continuation in
+            answer.expect(continuation)
+            let order = SendOrder(isAwaited: true) { answer.give($0.map(Result.failure) ?? .success(())) }
+            ask { connector, session in connector.ping(order, in: session) }
+        }
+        try answer.taken()
+    }
+
+    /// Closes in order: sends the messages that wait, and then a Close frame. Messages that arrive before the server has
+    /// answered can be received; those that find no room are dropped. The task completes when the server has closed the
+    /// connection. A WebSocket that is not open yet is cancelled.
+    ///
+    /// - Parameters:
+    ///   - closeCode: A code that a program may send. Others, such as ``CloseCode/invalid``, close without a code.
+    ///   - reason: UTF-8 text, of which 123 bytes are sent.
+    public func cancel(with closeCode: CloseCode, reason: Data?) {
+        guard session.world.unavailability() == nil else { return cancel() }
+        ask { [self] connector, _ in
+            if !connector.close(closeCode, reason) { cancel() }
+        }
+    }
+}
+
+// MARK: - Receiving
+
+extension URLSessionWebSocketTask {
+    /// Receives one message.
+    ///
+    /// - Parameter completionHandler: Called once, on the delegate queue, with the next message. After the end of the
+    ///   WebSocket it gets the messages that have arrived, and then an error.
+    @preconcurrency
+    public func receive(completionHandler: @escaping @Sendable (Result<Message, any Error>) -> Void) {
+        if let error = unavailability { return completionHandler(.failure(error)) }
+        ask { connector, session in
+            connector.receive(ReceiveOrder(isAwaited: false, handler: completionHandler), in: session)
+        }
+    }
+
+    /// Receives one message. Independent of the delegate queue. If the Swift task is cancelled, this throws
+    /// `CancellationError`, no message is lost, and the WebSocket stays open.
+    public func receive() async throws -> Message {
+        if let error = unavailability { throw error }
+        let answer = StreamAnswer<Message>()
+        let order = LoopBound(ReceiveOrder(isAwaited: true) { answer.give($0) }, on: session.world.loop)
+        await withTaskCancellationHandler {
+            await withUnsafeContinuation { continuation in
+                answer.expect(continuation)
+                ask { connector, session in connector.receive(order.value, in: session) }
+            }
+        } onCancel: {
+            ask { connector, session in connector.withdraw(order.value, in: session) }
+        }
+        return try answer.taken()
+    }
+
+    /// Nil at the end, if that is in order.
+    func nextMessage() async throws -> Message? {
+        do {
+            return try await receive()
+        } catch {
+            if !(error is CancellationError), closing.withLock({ $0.isOrderly }) { return nil }
+            throw error
+        }
+    }
+
+    /// The messages as they arrive.
+    ///
+    /// The sequence ends when the server closes with ``CloseCode/normalClosure``, ``CloseCode/goingAway`` or without a
+    /// code, and when the program closes. It throws for other codes, and for errors. Several iterations share the
+    /// messages.
+    public var messages: WebSocketMessages { WebSocketMessages(task: self) }
+}
+
+/// The messages of a WebSocket: ``URLSessionWebSocketTask/messages``.
+public struct WebSocketMessages: AsyncSequence, Sendable {
+    /// A message.
+    public typealias Element = URLSessionWebSocketTask.Message
+
+    let task: URLSessionWebSocketTask
+
+    /// Receives messages one by one.
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(task: task) }
+
+    /// Receives messages one by one.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        let task: URLSessionWebSocketTask
+
+        /// The next message; nil at the end.
+        public mutating func next() async throws -> URLSessionWebSocketTask.Message? {
+            try await task.nextMessage()
+        }
+    }
+}
+
+// MARK: - Making tasks
+
+extension URLSession {
+    /// Makes a task that opens a WebSocket.
+    ///
+    /// - Parameter url: With the scheme `ws` or `wss`; `http` and `https` mean the same.
+    public func webSocketTask(with url: URL) -> URLSessionWebSocketTask {
+        webSocketTask(with: URLRequest(url: url))
+    }
+
+    /// Makes a task that opens a WebSocket.
+    ///
+    /// - Parameters:
+    ///   - url: With the scheme `ws` or `wss`; `http` and `https` mean the same.
+    ///   - protocols: The subprotocols that the program speaks, in the order of preference.
+    public func webSocketTask(with url: URL, protocols: [String]) -> URLSessionWebSocketTask {
+        webSocketTask(with: URLRequest(url: url), options: WebSocketOptions(protocols: protocols))
+    }
+
+    /// Makes a task that opens a WebSocket.
+    ///
+    /// - Parameter request: A GET without a body. Its `Sec-WebSocket-Protocol` adds subprotocols.
+    public func webSocketTask(with request: URLRequest) -> URLSessionWebSocketTask {
+        webSocketTask(with: request, options: WebSocketOptions())
+    }
+
+    /// Makes a task that opens a WebSocket.
+    ///
+    /// - Parameters:
+    ///   - request: A GET without a body. Its `Sec-WebSocket-Protocol` adds subprotocols.
+    ///   - options: How the WebSocket is opened and kept.
+    public func webSocketTask(with request: URLRequest, options: WebSocketOptions) -> URLSessionWebSocketTask {
+        make { URLSessionWebSocketTask(request, options, $0, in: self) }
+    }
+}

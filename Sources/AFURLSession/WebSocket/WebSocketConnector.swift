@@ -1,0 +1,389 @@
+import AFBase
+import AFLoop
+import AFTLS
+import AFTransport
+import AFWire
+import Foundation
+
+/// A message, or a ping, that the program sends, and whom to tell what becomes of it.
+struct SendOrder: Sendable {
+    /// A Swift task awaits it, which does not depend on the delegate queue.
+    let isAwaited: Bool
+    let handler: @Sendable ((any Error)?) -> Void
+}
+
+/// A message that the program wants to receive. Confined to the loop.
+final class ReceiveOrder {
+    let isAwaited: Bool
+    /// The caller does not wait any more: perhaps since before the order arrived.
+    var isWithdrawn = false
+    let handler: @Sendable (Result<URLSessionWebSocketTask.Message, any Error>) -> Void
+
+    init(
+        isAwaited: Bool,
+        handler: @escaping @Sendable (Result<URLSessionWebSocketTask.Message, any Error>) -> Void
+    ) {
+        self.isAwaited = isAwaited
+        self.handler = handler
+    }
+}
+
+/// The loop's side of a WebSocket task: asks for the WebSocket, takes the connection over when the server agrees, and
+/// hands messages to the program and to the connection.
+final class WebSocketConnector: TaskConsumer {
+    private enum Stage {
+        case asking
+        /// The server has agreed. What else came with its response is kept until the connection is ours.
+        case opening(WebSocketHandshake.Agreement, early: [UInt8])
+        case open(WebSocketConnection)
+        case over(any Error)
+    }
+
+    /// What waits for the WebSocket to open.
+    private enum Operation {
+        case send(WebSocketMessage, SendOrder)
+        case ping(SendOrder)
+        /// The caller only wants to know.
+        case nothing(SendOrder)
+    }
+
+    /// What a message costs beside its bytes: a server may send empty ones without end.
+    private static let messageCost = 64
+
+    private let options: WebSocketOptions
+    private let closing: Lock<URLSessionWebSocketTask.Closing>
+    private var load: Load?
+    private var stage = Stage.asking
+    /// The value of `Sec-WebSocket-Accept` that answers the last request.
+    private var accept: [UInt8]?
+    private var handshake: WebSocketHandshake?
+    private var operations = Fifo<Operation>()
+    private var receives = Fifo<ReceiveOrder>()
+    private var inbox = Fifo<WebSocketMessage>()
+    /// How much the messages in the inbox take.
+    private var inboxCost = 0
+    /// Limits the task as a whole, when no transfer does.
+    private var lifetime: PausableTimer?
+    /// The number of the connection in its session.
+    private var number: Int?
+    /// When the WebSocket was opened.
+    private var opened: LoopInstant?
+
+    init(_ options: WebSocketOptions, _ closing: Lock<URLSessionWebSocketTask.Closing>) {
+        self.options = options
+        self.closing = closing
+    }
+
+    // MARK: - Asking
+
+    var isHolding: Bool { false }
+
+    func prepare(for load: Load) -> ConsumerPreparation {
+        self.load = load
+        return .nothing
+    }
+
+    /// Adds the fields that ask for the WebSocket. Each request that is sent has a key of its own.
+    func addFields(to fields: inout HTTPHeaders, of request: WireRequest, _ load: Load) {
+        guard let handshake = request.terms.webSocket else { return }
+        let world = load.session.world
+        let random = (world.random(), world.random())
+        let key = String(decoding: withUnsafeBytes(of: random) { Base64.encode($0) }, as: UTF8.self)
+        let proof = SHA1Digest.of(WebSocketHandshake.proof(of: key))
+        accept = proof.map { proof in proof.withUnsafeBytes { Base64.encode($0) } }
+        self.handshake = handshake
+        fields.append(contentsOf: handshake.fields(key: key))
+    }
+
+    func receivedResponse(_ response: URLResponse, of load: Load) {
+        self.load = load
+        guard let response = response as? HTTPURLResponse, response.statusCode == 101, let handshake else {
+            let status = (response as? HTTPURLResponse)?.statusCode ?? 0
+            return load.fail(.webSocket(.refused(status: status)))
+        }
+        // OpenSSL had no memory for it.
+        guard let accept else { return load.fail(.webSocket(.noMemory)) }
+        do throws(WebSocketHandshake.Flaw) {
+            stage = .opening(try handshake.agreement(in: response.headers, accept: accept), early: [])
+        } catch {
+            return load.fail(.webSocket(.handshake(error)))
+        }
+        // The exchange is at work on what it has read: take its connection in the next turn.
+        load.pause(.unanswered)
+        let bound = LoopBound(confined: self, on: load.session.loop)
+        load.session.loop.enqueue(in: .all) { bound.value.open() }
+    }
+
+    func receivedBody(_ bytes: UnsafeRawBufferPointer, of load: Load) {
+        guard case .opening(let agreement, let early) = stage else { return }
+        stage = .opening(agreement, early: early + bytes)
+    }
+
+    /// The connection ended before it was ours.
+    func receivedEnd(of load: Load) {
+        if case .opening = stage { load.fail(.webSocket(.cutShort)) }
+    }
+
+    private func open() {
+        guard case .opening(let agreement, let early) = stage, let load else { return }
+        guard let transfer = load.transfer, transfer.times.requestEnded != nil,
+            let channel = transfer.surrenderChannel()
+        else { return load.fail(.webSocket(.cutShort)) }
+        let session = load.session
+        number = transfer.times.connection?.number
+        startLifetime(until: transfer.hardDeadline, of: load)
+        load.letGoOfTransfer()
+        let connection = WebSocketConnection(
+            channel,
+            secured: channel as? TLSChannel,
+            early: early,
+            agreement,
+            terms,
+            platform: session.world.platform,
+            random: session.world.random,
+            client: self
+        )
+        stage = .open(connection)
+        closing.withLock { $0.subprotocol = agreement.subprotocol }
+        opened = session.loop.now
+        // What came with the response counts by its messages.
+        load.snapshot.withLock { $0.received = 0 }
+        load.trace?.note(.webSocketOpened(subprotocol: agreement.subprotocol))
+        tell { $0.urlSession($1.session, webSocketTask: $1, didOpenWithProtocol: agreement.subprotocol) }
+        if load.isSuspended { connection.suspend() }
+        while let operation = operations.popFirst() { perform(operation, on: connection, of: load) }
+        connection.start()
+    }
+
+    private var terms: WebSocketTerms {
+        var terms = WebSocketTerms()
+        terms.messageLimit = closing.withLock { $0.messageLimit }
+        terms.pingInterval = options.pingInterval.map(LoopInterval.init)
+        terms.pongPatience = LoopInterval(options.pongTimeout)
+        terms.closePatience = LoopInterval(options.closeTimeout)
+        return terms
+    }
+
+    private func startLifetime(until deadline: LoopInstant, of load: Load) {
+        let interval = LoopInterval(load.session.loop.now.duration(to: deadline))
+        let timer = PausableTimer(interval, on: load.session.loop) { [weak load] in
+            load?.fail(.transfer(.outOfTime(.receivingBody)))
+        }
+        lifetime = timer
+        if !load.isSuspended { timer.start() }
+    }
+
+    // MARK: - From the task
+
+    func suspended(_ isSuspended: Bool, of load: Load) {
+        guard case .open(let connection) = stage else { return }
+        if isSuspended {
+            lifetime?.stop()
+            connection.suspend()
+        } else {
+            lifetime?.start()
+            connection.resume()
+        }
+    }
+
+    func limitMessages(to bytes: Int) {
+        if case .open(let connection) = stage { connection.limitMessages(to: bytes) }
+    }
+
+    func send(_ message: WebSocketMessage, _ order: SendOrder, in session: SessionCore) {
+        add(.send(message, order), order, in: session)
+    }
+
+    func tellWhenOpen(_ order: SendOrder, in session: SessionCore) {
+        // It may have been closed since.
+        if opened != nil { return finish(order, nil, in: session) }
+        add(.nothing(order), order, in: session)
+    }
+
+    func ping(_ order: SendOrder, in session: SessionCore) {
+        add(.ping(order), order, in: session)
+    }
+
+    private func add(_ operation: Operation, _ order: SendOrder, in session: SessionCore) {
+        switch stage {
+        case .asking, .opening: operations.append(operation)
+        case .open(let connection): if let load { perform(operation, on: connection, of: load) }
+        case .over(let error): finish(order, error, in: session)
+        }
+    }
+
+    private func perform(_ operation: Operation, on connection: WebSocketConnection, of load: Load) {
+        let session = load.session
+        switch operation {
+        case .send(let message, let order):
+            let count = Int64(message.byteCount)
+            connection.send(message) { [weak self, weak load] failure in
+                if failure == nil { load?.snapshot.withLock { $0.sent += count } }
+                self?.finish(order, failure.map { self?.error($0, load) ?? URLError(.cancelled) }, in: session)
+            }
+            load.trace?.sent(message, at: session.loop.now)
+        case .nothing(let order): finish(order, nil, in: session)
+        case .ping(let order):
+            connection.ping { [weak self, weak load] failure in
+                self?.finish(order, failure.map { self?.error($0, load) ?? URLError(.cancelled) }, in: session)
+            }
+        }
+    }
+
+    private func finish(_ order: SendOrder, _ error: (any Error)?, in session: SessionCore) {
+        let handler = order.handler
+        (order.isAwaited ? session.resumptions : session.outbox).post(.block { handler(error) })
+    }
+
+    /// False if there is no WebSocket to close.
+    func close(_ code: URLSessionWebSocketTask.CloseCode, _ reason: Data?) -> Bool {
+        switch stage {
+        case .asking, .opening: return false
+        case .over: return true
+        case .open(let connection):
+            closing.withLock { closing in
+                guard closing.code == .invalid else { return }
+                (closing.code, closing.reason, closing.isOrderly) = (code, reason, true)
+            }
+            let wire = UInt16(exactly: code.rawValue).flatMap { WebSocketClose.maySend($0) ? $0 : nil }
+            connection.close(WebSocketClose(code: wire, reason: String(decoding: reason ?? Data(), as: UTF8.self)))
+            return true
+        }
+    }
+
+    // MARK: - Receiving
+
+    func receive(_ order: ReceiveOrder, in session: SessionCore) {
+        if order.isWithdrawn { return finish(order, .failure(CancellationError()), in: session) }
+        let wanted = wantsMessage
+        if let message = inbox.popFirst() {
+            inboxCost -= message.byteCount + Self.messageCost
+            finish(order, .success(URLSessionWebSocketTask.Message(message)), in: session)
+        } else if case .over(let error) = stage {
+            return finish(order, .failure(error), in: session)
+        } else {
+            receives.append(order)
+        }
+        if !wanted, wantsMessage, case .open(let connection) = stage { connection.proceed() }
+    }
+
+    /// The caller does not wait any more.
+    func withdraw(_ order: ReceiveOrder, in session: SessionCore) {
+        order.isWithdrawn = true
+        guard receives.remove(where: { $0 === order }) else { return }
+        finish(order, .failure(CancellationError()), in: session)
+    }
+
+    private func finish(
+        _ order: ReceiveOrder,
+        _ result: Result<URLSessionWebSocketTask.Message, any Error>,
+        in session: SessionCore
+    ) {
+        let handler = order.handler
+        (order.isAwaited ? session.resumptions : session.outbox).post(.block { handler(result) })
+    }
+
+    // MARK: - Ending
+
+    func completed(_ error: (any Error)?, of load: Load) {
+        let session = load.session
+        lifetime?.stop()
+        lifetime = nil
+        let left = error ?? self.error(.closed(close), load)
+        var connection: WebSocketConnection?
+        if case .open(let open) = stage { connection = open }
+        stage = .over(left)
+        if let opened { closing.withLock { $0.duration = opened.duration(to: session.loop.now) } }
+        if error != nil {
+            closing.withLock { closing in
+                if connection != nil, closing.code == .invalid || closing.isOrderly { closing.code = .abnormalClosure }
+                closing.isOrderly = false
+            }
+        }
+        connection?.drop()
+        if let number { session.events?.post(.connectionClosed, connection: number) }
+        for operation in operations.takeAll() {
+            switch operation {
+            case .send(_, let order), .ping(let order), .nothing(let order): finish(order, left, in: session)
+            }
+        }
+        for order in receives.takeAll() { finish(order, .failure(left), in: session) }
+        self.load = nil
+        guard let (delegate, task) = load.taskDelegate else { return }
+        session.outbox.post(.block { delegate.urlSession(task.session, task: task, didCompleteWithError: error) })
+    }
+
+    private var close: WebSocketClose {
+        closing.withLock { closing in
+            WebSocketClose(
+                code: UInt16(exactly: closing.code.rawValue),
+                reason: String(decoding: closing.reason ?? Data(), as: UTF8.self)
+            )
+        }
+    }
+
+    private func error(_ failure: WebSocketFailure, _ load: Load?) -> any Error {
+        if case .over(let error) = stage { return error }
+        let error = LoadError(failure)
+        return load?.urlError(error) ?? error.urlError(for: nil)
+    }
+
+    private func tell(_ call: @escaping @Sendable (any URLSessionWebSocketDelegate, URLSessionWebSocketTask) -> Void) {
+        guard let load, let task = load.handle as? URLSessionWebSocketTask else { return }
+        let own = load.listener(as: (any URLSessionWebSocketDelegate).self)
+        guard let delegate = own ?? load.session.delegate as? any URLSessionWebSocketDelegate else { return }
+        load.session.outbox.post(.block { call(delegate, task) })
+    }
+}
+
+extension WebSocketConnector: WebSocketClient {
+    var wantsMessage: Bool { !receives.isEmpty || inboxCost < options.receiveBufferSize }
+
+    func webSocketReceived(_ message: WebSocketMessage) {
+        guard let load else { return }
+        load.snapshot.withLock { $0.received += Int64(message.byteCount) }
+        load.trace?.received(message, at: load.session.loop.now)
+        guard let order = receives.popFirst() else {
+            inboxCost += message.byteCount + Self.messageCost
+            return inbox.append(message)
+        }
+        finish(order, .success(URLSessionWebSocketTask.Message(message)), in: load.session)
+    }
+
+    func webSocketReceivedClose(_ close: WebSocketClose) {
+        let code = close.code.map(Int.init) ?? URLSessionWebSocketTask.CloseCode.noStatusReceived.rawValue
+        let reason = close.reason.isEmpty ? nil : Data(close.reason.utf8)
+        guard let shown = URLSessionWebSocketTask.CloseCode(rawValue: code) else { return }
+        closing.withLock { closing in
+            let ends = [.normalClosure, .goingAway, .noStatusReceived].contains(shown)
+            (closing.code, closing.reason, closing.isOrderly) = (shown, reason, closing.isOrderly || ends)
+        }
+        load?.trace?.note(.webSocketClosed(code: code, reason: close.reason))
+        tell { $0.urlSession($1.session, webSocketTask: $1, didCloseWith: shown, reason: reason) }
+    }
+
+    func webSocketEnded(_ failure: WebSocketFailure?) {
+        guard let load else { return }
+        if let failure { load.fail(LoadError(failure)) } else { load.finishReceiving() }
+    }
+}
+
+extension LoadError {
+    /// What TLS says about its end is said in its own words.
+    fileprivate init(_ failure: WebSocketFailure) {
+        if case .secured(let failure) = failure {
+            self = .transfer(.secured(failure, .receivingBody, .notAsked))
+        } else {
+            self = .webSocket(failure)
+        }
+    }
+}
+
+extension URLSessionWebSocketTask.Message {
+    fileprivate init(_ message: WebSocketMessage) {
+        switch message {
+        case .text(let text): self = .string(text)
+        case .binary(let data): self = .data(data)
+        }
+    }
+}

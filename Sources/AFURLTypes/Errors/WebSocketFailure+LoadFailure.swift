@@ -1,0 +1,111 @@
+import AFLoop
+package import AFTransport
+package import AFWire
+
+extension LoadFailure {
+    /// The failure to open a WebSocket, or its end.
+    package init(_ failure: WebSocketFailure, peer: Endpoint?) {
+        let server = peer?.text ?? "the server"
+        switch failure {
+        case .refused(let status):
+            self.init(
+                .response,
+                .upgrade,
+                phase: .waitingForHead,
+                message: "\(server) answered \(status) to a request for a WebSocket; 101 would have opened it.",
+                advice: status == 401 || status == 403 ? "Look at the credentials." : "Look at the path of the URL."
+            )
+        case .handshake(let flaw):
+            self.init(
+                .response,
+                .upgrade,
+                phase: .waitingForHead,
+                message: "\(server) answered 101, but \(flaw.text).",
+                advice: flaw.advice
+            )
+        case .violation(let violation):
+            self.init(
+                .malformed,
+                .frame,
+                phase: .receivingBody,
+                message: "\(server) broke the WebSocket protocol: \(violation.reason). The session closed with code "
+                    + "\(violation.code)."
+            )
+        case .tooLong(let limit):
+            self.init(
+                .limit,
+                .frame,
+                phase: .receivingBody,
+                message: "A message of \(server) is longer than \(limit) bytes. The session closed with code 1009.",
+                advice: "Raise maximumMessageSize if you expect such messages."
+            )
+        case .damaged(let why):
+            self.init(
+                .decoding,
+                .damaged,
+                phase: .receivingBody,
+                message: "A compressed message of \(server) is damaged: \(why). The session closed with code 1007.",
+                advice: "Set the compression of the options to nil if the server goes on like this."
+            )
+        case .noMemory:
+            self.init(.decoding, .memory, phase: .receivingBody, message: "There is no memory for the WebSocket.")
+        case .cutShort:
+            self.init(
+                .lost,
+                .truncated,
+                phase: .receivingBody,
+                message: "The connection to \(server) ended without a Close frame (1006)."
+            )
+        case .channel(let error): self = .webSocketLost(server, "\(error)", errno: error.code)
+        case .secured: self = .webSocketLost(server, "TLS failed")
+        case .noPong(let time):
+            self.init(
+                .timeout,
+                .pong,
+                phase: .receivingBody,
+                message: "\(server) did not answer a ping within \(time) (1006)."
+            )
+        case .noClose(let time):
+            self.init(
+                .timeout,
+                .close,
+                phase: .receivingBody,
+                message: "\(server) did not answer the Close frame within \(time) (1006)."
+            )
+        case .closed(let close):
+            let code = close.code.map { " with code \($0)" } ?? ""
+            let reason = close.reason.isEmpty ? "" : ": \(EscapedText(close.reason))"
+            self.init(.lost, .closed, phase: .delivering, message: "The WebSocket was closed\(code)\(reason).")
+        }
+    }
+
+    private static func webSocketLost(_ server: String, _ why: String, errno: Int32? = nil) -> LoadFailure {
+        LoadFailure(
+            .lost,
+            .reset,
+            phase: .receivingBody,
+            errno: errno,
+            message: "The WebSocket to \(server) broke (1006): \(why)."
+        )
+    }
+}
+
+extension WebSocketHandshake.Flaw {
+    fileprivate var text: String {
+        switch self {
+        case .upgrade: "its Upgrade field is not websocket"
+        case .connection: "its Connection field does not list Upgrade"
+        case .accept: "its Sec-WebSocket-Accept does not fit our key"
+        case .subprotocol(let name): "it chose the subprotocol \(name), which was not offered"
+        case .extensions(let names): "it uses the extensions \(names), which were not offered so"
+        }
+    }
+
+    fileprivate var advice: String {
+        switch self {
+        case .upgrade, .connection, .accept: "Something between you and the server may answer in its place."
+        case .subprotocol: "Offer the subprotocols that the server speaks."
+        case .extensions: "Set the compression of the options to nil, or ask the server's operator."
+        }
+    }
+}
