@@ -55,6 +55,7 @@ enum Afnet {
             case .reach: return try await ReachCommand(arguments).run()
             case .serve: return try await ServeCommand(arguments).run()
             case .events: return try await EventsCommand(arguments.askingForPasswords()).run()
+            case .ws: return try await WebSocketCommand(arguments.askingForPasswords()).run()
             case .completion: return show(try Completions(named: arguments.urls.first ?? "").text)
             case .transfer, .help, .version: return .usage
             }

@@ -10,6 +10,7 @@ extension Arguments {
         case .reach: if urls.count > 1 { throw .usage("reach watches one HOST, or the way to the internet") }
         case .serve: try checkServer()
         case .events: try checkEvents()
+        case .ws: if urls.count != 1 { throw .usage("ws needs one URL") }
         case .completion:
             if urls.count != 1 { throw .usage("completion needs the name of a shell: \(Shell.list)") }
         case .help, .version: break

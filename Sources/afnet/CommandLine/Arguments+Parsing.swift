@@ -190,7 +190,7 @@ extension Arguments.Action {
     var standsAlone: Bool {
         switch self {
         case .transfer, .help, .version: false
-        case .pins, .images, .lint, .reach, .serve, .events, .completion: true
+        case .pins, .images, .lint, .reach, .serve, .events, .ws, .completion: true
         }
     }
 
@@ -204,6 +204,7 @@ extension Arguments.Action {
         case .reach: .reach
         case .serve: .serve
         case .events: .events
+        case .ws: .ws
         }
     }
 }

@@ -4,7 +4,7 @@ package import AFURLSession
 package struct Arguments: Sendable, Equatable {
     package enum Action: String, Sendable, CaseIterable {
         case transfer = "get"
-        case pins, images, lint, reach, serve, events, completion, help, version
+        case pins, images, lint, reach, serve, events, ws, completion, help, version
     }
 
     package enum Body: Sendable, Equatable {
@@ -102,6 +102,14 @@ package struct Arguments: Sendable, Equatable {
     package internal(set) var isOnce = false
     package internal(set) var lastEventID = ""
     package internal(set) var printsJSON = false
+
+    // MARK: WebSockets
+
+    package internal(set) var isBinary = false
+    /// In seconds.
+    package internal(set) var pingInterval: Double?
+    package internal(set) var subprotocols: [String] = []
+    package internal(set) var offersDeflate = true
     package internal(set) var port: UInt16?
     package internal(set) var isSecured = false
     package internal(set) var authorityFile: String?

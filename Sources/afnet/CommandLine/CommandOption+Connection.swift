@@ -6,7 +6,7 @@ extension CommandOption {
         CommandOption(
             "-m, --max-time S",
             "give up after so many seconds; without it, after 60 in which nothing happens",
-            for: [.transfer, .images, .pins, .events]
+            for: [.transfer, .images, .pins, .events, .ws]
         ) { $0.maximumTime = try Arguments.seconds($1.value, of: $1.name) },
         CommandOption("--connect-timeout S", "the same for connecting, and again for TLS", for: .loading) {
             $0.connectTime = try Arguments.seconds($1.value, of: $1.name)
@@ -19,7 +19,7 @@ extension CommandOption {
         CommandOption(
             "--unix-socket PATH",
             "connect to this socket, whatever the URL's host",
-            for: [.transfer, .images, .pins, .events]
+            for: [.transfer, .images, .pins, .events, .ws]
         ) { $0.unixSocket = try Arguments.socketPath($1.value, of: $1.name) },
     ]
 
@@ -103,6 +103,20 @@ extension CommandOption {
         .flag("--as-json", "of events: a line of JSON for each, with event, data and id", for: .events) {
             $0.printsJSON = true
         },
+        .flag("--binary", "of ws: what is read and written is bytes, not lines of text", for: .ws) {
+            $0.isBinary = true
+        },
+        CommandOption(
+            "--ping S",
+            "of ws: ask a server that is silent for S seconds, and wait as long for its answer",
+            for: .ws
+        ) {
+            $0.pingInterval = try Arguments.seconds($1.value, of: $1.name)
+        },
+        CommandOption("--subprotocol NAME", "of ws: a subprotocol to offer; again: adds to it", for: .ws) {
+            $0.subprotocols.append($1.value)
+        },
+        .flag("--no-deflate", "of ws: offer no compression", for: .ws) { $0.offersDeflate = false },
         CommandOption("--port N", "of serve: the port; one that is free unless given", for: .serve) {
             $0.port = try Arguments.port($1.value, of: $1.name)
         },

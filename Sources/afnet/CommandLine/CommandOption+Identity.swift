@@ -47,7 +47,7 @@ extension CommandOption {
         CommandOption(
             "--cacert PATH",
             "trust only the authorities in this file, PEM or DER",
-            for: [.transfer, .images, .pins, .events]
+            for: [.transfer, .images, .pins, .events, .ws]
         ) { $0.security.authorities = $1.value },
         CommandOption(
             "-E, --cert PATH",

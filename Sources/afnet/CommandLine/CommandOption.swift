@@ -22,10 +22,11 @@ struct CommandOption: Sendable {
         static let reach = Commands(rawValue: 16)
         static let serve = Commands(rawValue: 32)
         static let events = Commands(rawValue: 64)
+        static let ws = Commands(rawValue: 128)
 
-        static let loading: Commands = [.transfer, .images, .events]
+        static let loading: Commands = [.transfer, .images, .events, .ws]
         static let asking: Commands = [.transfer, .events]
-        static let every: Commands = [.transfer, .pins, .images, .lint, .reach, .serve, .events]
+        static let every: Commands = [.transfer, .pins, .images, .lint, .reach, .serve, .events, .ws]
     }
 
     /// What a shell completes after the option.

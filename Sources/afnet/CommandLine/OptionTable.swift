@@ -21,6 +21,7 @@ enum HelpTopicName: String, CaseIterable, Sendable {
     case reach
     case serve
     case events
+    case ws
     case completion
     case exitCodes = "exit-codes"
     case man

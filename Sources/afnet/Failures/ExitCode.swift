@@ -93,7 +93,7 @@ package enum ExitCode: Int32, Sendable, CaseIterable {
             case .trust: Self.trust(failure)
             case .clientCertificate: .clientCertificate
             case .malformed: Self.malformed(failure.detail)
-            case .response: failure.detail == .status ? .statusRefused : .unsupported
+            case .response: [.status, .upgrade].contains(failure.detail) ? .statusRefused : .unsupported
             case .decoding: .contentNotDecoded
             case .proxy: Self.proxy(failure.detail)
             case .redirect: Self.redirect(failure.detail)

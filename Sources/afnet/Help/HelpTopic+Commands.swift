@@ -196,6 +196,31 @@ extension HelpTopic {
         """
     )
 
+    static let webSocket = HelpTopic(
+        .ws,
+        usage: "ws [options] URL",
+        takes: .ws,
+        summary: "open a WebSocket: lines are messages, both ways",
+        """
+        Each line of standard input is a text message; each message that arrives is a
+        line of standard output.
+
+            afnet ws wss://example.com/chat
+            afnet ws --subprotocol graphql-ws -H 'X-Key: 1' wss://example.com/graphql
+            afnet ws --ping 30 -v wss://example.com/prices
+
+        The end of standard input closes the WebSocket with code 1000. What the server
+        still sends before it answers is printed. With --binary the bytes of standard
+        input go out as they are read, up to 64 KiB to a message, and those that arrive
+        are written without line ends. -v tells of the handshake and the close.
+
+        The exit code is 0 when the server closes with 1000, 1001 or without a code, 22
+        when it opens no WebSocket, 56 when it closes with another code, and 18 when it
+        goes away without closing.
+
+        """
+    )
+
     static let completion = HelpTopic(
         .completion,
         usage: "completion bash | zsh | fish",

@@ -54,6 +54,7 @@ struct HelpTopic: Sendable {
         case .reach: reach
         case .serve: serve
         case .events: events
+        case .ws: webSocket
         case .completion: completion
         case .exitCodes: exitCodes
         }

@@ -8,7 +8,7 @@ import afnet
     private static let topics = [
         "transfers", "bodies", "login", "cookies", "output", "write-out", "retries", "parallel", "cache", "proxies",
         "tls",
-        "pins", "policy", "report", "images", "lint", "verify-chain", "reach", "serve", "events", "completion",
+        "pins", "policy", "report", "images", "lint", "verify-chain", "reach", "serve", "events", "ws", "completion",
         "exit-codes",
     ]
 

@@ -61,6 +61,11 @@ struct Program {
 
     static func run(_ arguments: String...) async throws -> Run { try await run(arguments) }
 
+    /// - Parameter input: Standard input.
+    static func run(_ arguments: String..., input: String) async throws -> Run {
+        try await run(arguments, input: Data(input.utf8))
+    }
+
     /// A process that runs until it is interrupted.
     final class Running: Sendable {
         let folder: Folder
@@ -88,10 +93,15 @@ struct Program {
             if let pid = pid_t(number.trimmingCharacters(in: .whitespacesAndNewlines)) { kill(pid, SIGINT) }
             return try await end.value
         }
+
+        /// Waits for its end.
+        func code() async throws -> Int32 { try await end.value }
     }
 
     /// Starts it without waiting for its end.
-    static func begin(_ arguments: [String]) throws -> Running {
+    ///
+    /// - Parameter input: Standard input, open until it is released.
+    static func begin(_ arguments: [String], input: Pipe? = nil) throws -> Running {
         let folder = try Folder()
         let output = try FileHandle(forWritingTo: URL(fileURLWithPath: folder.make("output")))
         let errors = try FileHandle(forWritingTo: URL(fileURLWithPath: folder.make("errors")))
@@ -103,6 +113,7 @@ struct Program {
                 "/bin/sh",
                 words,
                 environment: ProcessInfo.processInfo.environment,
+                input: input?.fileHandleForReading.fileDescriptor,
                 output: output.fileDescriptor,
                 errors: errors.fileDescriptor
             )
