@@ -224,7 +224,8 @@ extension FuzzTarget {
         let (whole, pieces) = input.cutByItself
         let (one, other) = (Frames([whole]), Frames(pieces))
         try expect(one == other, "cut in pieces they are other frames: \(one), and \(other)")
-        try expect(one.longest <= 100, "a message of \(one.longest) bytes")
+        // One that is compressed may be a little longer: what it unpacks to counts.
+        try expect(one.longest <= 164, "a message of \(one.longest) bytes")
     }
 
     /// What a decoder made of the frames of a server.

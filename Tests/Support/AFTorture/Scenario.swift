@@ -13,7 +13,7 @@
 /// whether all is as it should be. Whatever goes wrong for another reason than the fault is a finding.
 package struct Scenario: Sendable {
     package enum Group: String, Sendable, CaseIterable {
-        case plain, tls, proxy, redirect, auth, upload, download, cache, cookies, reachability, images
+        case plain, tls, proxy, redirect, auth, upload, download, cache, cookies, streams, reachability, images
     }
 
     package let group: Group

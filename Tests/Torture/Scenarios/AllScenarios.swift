@@ -3,5 +3,5 @@ import AFTorture
 extension Scenario {
     /// Every scenario there is, a list for each group.
     static let all =
-        plain + tls + proxy + redirect + auth + upload + download + cache + cookies + reachability + images
+        plain + tls + proxy + redirect + auth + upload + download + cache + cookies + streams + reachability + images
 }
