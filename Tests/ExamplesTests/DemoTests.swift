@@ -6,7 +6,8 @@ import Testing
 
 @Suite struct DemoTests {
     private static let titles = [
-        "GET", "POST JSON", "upload", "download", "cache hit", "pinned GET", "impostor", "its side", "without pins",
+        "GET", "POST JSON", "upload", "download", "cache hit", "events", "WebSocket", "pinned GET", "impostor",
+        "its side", "without pins",
     ]
 
     @Test func `the demo says what it claims, on one screen, and exits with 0`() async throws {

@@ -31,6 +31,8 @@ import Foundation
         try await exchanges.upload()
         try await exchanges.resumedDownload()
         try await exchanges.cacheHit()
+        try await exchanges.events()
+        try await exchanges.webSocket()
 
         let pinning = try Pinning(site, screen, claims, journal)
         defer { pinning.close() }

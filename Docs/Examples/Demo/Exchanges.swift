@@ -112,6 +112,38 @@ struct Exchanges {
         screen.row("cache hit", "asked for twice, \(asked) request at the server; from memory", Screen.text(time))
     }
 
+    // MARK: - Streams
+
+    func events() async throws {
+        let start = ContinuousClock.now
+        var departures: [String] = []
+        for try await event in try manager.events("departures", options: EventStreamOptions(reconnection: .never)) {
+            departures.append("\(event.name) \(event.data)")
+        }
+        let time = ContinuousClock.now - start
+
+        try claims.check("each event is there", departures, is: ["delayed 10:42", "delayed 10:50", "departed 10:51"])
+        screen.row("events", "\(departures.count) of them: \(departures.joined(separator: ", "))", Screen.text(time))
+    }
+
+    func webSocket() async throws {
+        let start = ContinuousClock.now
+        let task = try manager.webSocket("chat", options: WebSocketOptions(protocols: ["chat.v1"]))
+        task.resume()
+        try await task.send(.string("hello"))
+        let answer = try await task.receive()
+        task.cancel(with: .normalClosure, reason: nil)
+        for try await _ in task.messages {}
+        let time = ContinuousClock.now - start
+
+        try claims.check("the answer is the server's", answer, is: .string("HELLO"))
+        try claims.check("the subprotocol is agreed on", task.subprotocol, is: "chat.v1")
+        let extensions = (task.response as? HTTPURLResponse)?.value(forHTTPHeaderField: "Sec-WebSocket-Extensions")
+        try claims.check("messages are compressed", extensions?.hasPrefix("permessage-deflate"), is: true)
+        try claims.check("both sides have closed", task.closeCode, is: .normalClosure)
+        screen.row("WebSocket", "hello, and back HELLO, compressed; closed by both sides", Screen.text(time))
+    }
+
     // MARK: - A download that breaks off
 
     func resumedDownload() async throws {

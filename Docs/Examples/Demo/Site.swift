@@ -56,6 +56,23 @@ struct Site: Sendable {
     private func addRoutes() {
         let (film, cut) = (film, Self.cut)
         server.route("GET", "/greeting", .json(#"{"text": "hello"}"#))
+        server.route(
+            "GET",
+            "/departures",
+            .events(
+                "event: delayed\ndata: 10:42",
+                "event: delayed\ndata: 10:50",
+                "event: departed\ndata: 10:51"
+            )
+        )
+        let chat = ServerWebSocketOptions(subprotocols: ["chat.v1"], compression: DeflateParameters())
+        server.route(
+            "GET",
+            "/chat",
+            .webSocket(chat) { socket in
+                while case .text(let text)? = try socket.receive() { try socket.send(text: text.uppercased()) }
+            }
+        )
         server.route("POST", "/orders") { request in
             let order: Order = try request.json()
             return try .json(encoding: Receipt(number: 7, total: order.count * 3)).status(201)
