@@ -29,6 +29,7 @@ import Testing
             ImageError(.empty, text: "There are no bytes"),
             InvalidSecurityPolicy(baseURL: URL(string: "http://a.test/")),
             failure,
+            ClientViolation(reason: "a frame without a mask"),
             NetrcError(.malformed(line: 3), at: "/netrc"),
             PinError("sha1/x"),
             ProxyConfigurationError(.port, in: "http_proxy"),

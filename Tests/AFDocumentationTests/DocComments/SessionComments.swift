@@ -4,6 +4,7 @@ import Foundation
 
 private func show(_ data: Data) {}
 private func show(_ text: String) {}
+private func show(_ message: URLSessionWebSocketTask.Message) {}
 private func report(_ error: (any Error)?) {}
 
 private struct Item: Decodable {}
@@ -133,6 +134,23 @@ private enum SessionComments {
         fingerprint.add(allowedHost.utf8)
         fingerprint.add([isStrict ? 1 : 0])
         return fingerprint.bytes
+    }
+
+    static func webSocket(_ session: URLSession) async throws {
+        let task = session.webSocketTask(with: URL(string: "wss://chat.example.com/")!)
+        task.resume()
+        try await task.send(.string("hello"))
+        for try await message in task.messages { show(message) }
+    }
+
+    static func reconnecting(
+        _ request: URLRequest,
+        _ session: URLSession,
+        _ listener: any ReconnectingWebSocketDelegate
+    ) async throws {
+        let socket = ReconnectingWebSocket(request, session: session, delegate: listener)
+        socket.resume()
+        try await socket.send(.string("hello"))
     }
 
     static func stream(_ session: URLSession) async throws {

@@ -24,6 +24,19 @@ private enum TestingComments {
         server.route("GET", "/news", .events("id: 1\ndata: one", "data: two").pacing(every: .milliseconds(20)))
     }
 
+    static func webSockets(_ server: TestServer, _ socket: ServerWebSocket) throws {
+        server.route("GET", "/greeting", .webSocket { try $0.send(text: "hello") })
+        server.route("GET", "/chat") { _ in
+            .webSocket { socket in
+                try socket.send(text: "hello")
+                while let message = try socket.receive() { try socket.send(message) }
+            }
+        }
+        try socket.send(ServerFrame(.text, "Hello", maskingKey: 0x37FA_213D))
+        try socket.send(ServerFrame(.ping, "Hello", isFinal: false))
+        try socket.send(ServerFrame(.binary, announcedLength: 1 << 62))
+    }
+
     static func steps(_ proxy: TestServer, _ site: IssuedCertificate) {
         proxy.script(
             .expectHead,
