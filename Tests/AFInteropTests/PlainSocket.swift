@@ -93,12 +93,13 @@ enum FreePort {
     }
 }
 
-/// Passes one connection on to a server, and keeps every byte the client sent.
+/// Passes connections on to a server, keeps every byte the client sent, and counts those of the server.
 final class RecordingRelay: @unchecked Sendable {
     let port: Int
     private let listener: PlainSocket
     private let lock = NSLock()
     private var fromClient = Data()
+    private var fromServer = 0
     private var connections = 0
 
     init(to server: Int) throws {
@@ -120,7 +121,10 @@ final class RecordingRelay: @unchecked Sendable {
         lock.withLock { connections += 1 }
         let done = DispatchSemaphore(value: 0)
         Thread.detachNewThread {
-            while case let data = upstream.read(), !data.isEmpty { client.write(data) }
+            while case let data = upstream.read(), !data.isEmpty {
+                self.lock.withLock { self.fromServer += data.count }
+                client.write(data)
+            }
             client.finishWriting()
             done.signal()
         }
@@ -136,4 +140,7 @@ final class RecordingRelay: @unchecked Sendable {
 
     /// How many connections there were, and everything the client sent on them.
     var captured: (connections: Int, bytes: Data) { lock.withLock { (connections, fromClient) } }
+
+    /// How many bytes the server has sent.
+    var returned: Int { lock.withLock { fromServer } }
 }

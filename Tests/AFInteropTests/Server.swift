@@ -11,6 +11,10 @@ enum Server: String, CaseIterable {
     case socks = "AFNET_INTEROP_SOCKS"
     case lockedSOCKS = "AFNET_INTEROP_SOCKS_LOCKED"
     case microsocks = "AFNET_INTEROP_MICROSOCKS"
+    case websockets = "AFNET_INTEROP_WEBSOCKETS"
+    case securedWebsockets = "AFNET_INTEROP_WEBSOCKETS_TLS"
+    case aiohttp = "AFNET_INTEROP_AIOHTTP"
+    case securedAiohttp = "AFNET_INTEROP_AIOHTTP_TLS"
 
     /// What those ask for that are locked.
     static let user = "proxyuser"
@@ -23,7 +27,7 @@ enum Server: String, CaseIterable {
 
     private var value: String? { ProcessInfo.processInfo.environment[rawValue] }
 
-    /// A place on httpbin or the sink.
+    /// A place on a server that is no proxy.
     func url(_ path: String) throws -> URL {
         let base = try #require(value)
         return try #require(URL(string: base + path))
