@@ -5,6 +5,7 @@
 #include "ceil_pipeline.h"
 #include "ceil_tls.h"
 #include "ceil_upload.h"
+#include "ceil_websocket.h"
 
 enum { EVENTS = 256, BUFFER = 262144, FILE_BUFFER = 1 << 20 };
 
@@ -15,13 +16,7 @@ static size_t unwritten; // at the beginning of the buffer
 // MARK: Steps of a connection. Each returns 0 when it has to wait for the socket.
 
 static int finish_connecting(connection_t *c) {
-    int error = 0;
-    socklen_t size = sizeof error;
-    getsockopt(c->fd, SOL_SOCKET, SO_ERROR, &error, &size);
-    if (error) {
-        errno = error;
-        fail_with_errno("connect");
-    }
+    check_connected(c);
     c->state = SEND;
     if (!context) return 1;
     begin_tls(c, uploads != NULL);
@@ -222,6 +217,7 @@ int main(int argc, char **argv) {
     arguments = parse_arguments(argc, argv);
     if (arguments.style) refuse(&arguments, "there is one style only: remove --style ", arguments.style);
     allow_many_descriptors();
+    if (arguments.message) return measure_messages();
     connection_t *connections = calloc((size_t)arguments.concurrency, sizeof *connections);
     for (long i = 0; i < arguments.concurrency; i++) connections[i].fd = -1;
     prepare_upload(connections);

@@ -43,6 +43,15 @@ static void open_connection(connection_t *c) {
     epoll_ctl(epoll, EPOLL_CTL_ADD, c->fd, &event);
 }
 
+static void check_connected(const connection_t *c) {
+    int error = 0;
+    socklen_t size = sizeof error;
+    getsockopt(c->fd, SOL_SOCKET, SO_ERROR, &error, &size);
+    if (!error) return;
+    errno = error;
+    fail_with_errno("connect");
+}
+
 static void close_connection(connection_t *c) {
     if (c->ssl) {
         SSL_set_quiet_shutdown(c->ssl, 1);

@@ -16,6 +16,7 @@ static statistics_t statistics;
 static struct sockaddr_in address;
 static char request[2048];
 static size_t request_length;
+static const char *wanted_status = "200";
 static int out = -1;
 
 static void fail(const char *why) {
@@ -52,7 +53,7 @@ static void write_request(const char *verb, const char *url, const char *fields)
 static size_t whole_head(const char *bytes, size_t n) {
     const char *end = memmem(bytes, n, "\r\n\r\n", 4);
     if (!end) return 0;
-    if (memcmp(bytes + 9, "200", 3)) fail("status is not 200");
+    if (memcmp(bytes + 9, wanted_status, 3)) fail("not the status of success");
     return (size_t)(end + 4 - bytes);
 }
 

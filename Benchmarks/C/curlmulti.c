@@ -243,6 +243,7 @@ int main(int argc, char **argv) {
     arguments = parse_arguments(argc, argv);
     if (arguments.style) refuse(&arguments, "there is one style only: remove --style ", arguments.style);
     if (arguments.pipeline) refuse(&arguments, "libcurl no longer pipelines HTTP/1.1: leave --pipeline away", "");
+    if (arguments.message) refuse(&arguments, "WebSockets are measured with others: leave --message away", "");
     if (arguments.pins) refuse(&arguments, "pins are measured with ceil and afbench only: leave --pins away", "");
     allow_many_descriptors();
     prepare_upload();

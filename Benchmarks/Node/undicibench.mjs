@@ -1,5 +1,6 @@
 // undici's Pool with `request`, its fast interface: a connection for each request in flight, and as many loops, which
-// make one request after the other. It takes the arguments of arguments.h and prints the report of statistics.h.
+// make one request after the other. With --message: its WebSocket, one for each message under way. It takes the
+// arguments of arguments.h and prints the report of statistics.h.
 import { createReadStream, createWriteStream, readFileSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { performance } from 'node:perf_hooks'
@@ -8,12 +9,14 @@ import { createSecureContext } from 'node:tls'
 import { parseArgs } from 'node:util'
 
 // `import` does not look where NODE_PATH says.
-const { Pool } = createRequire(import.meta.url)('undici')
+const { Pool, WebSocket } = createRequire(import.meta.url)('undici')
 
 const UNSUPPORTED = 2 // exit status
 const text = { type: 'string' }
 const flag = { type: 'boolean' }
-const options = { warm: text, ca: text, out: text, upload: text, 'upload-stream': text, close: flag, resume: flag }
+const options = {
+  warm: text, ca: text, out: text, upload: text, 'upload-stream': text, message: text, close: flag, resume: flag
+}
 
 function end (message, status) {
   console.error(`undicibench: ${message}`)
@@ -34,7 +37,7 @@ function parse () {
 // MARK: Requests
 
 const given = parse()
-const pool = new Pool(given.url.origin, {
+const pool = given.message ? undefined : new Pool(given.url.origin, {
   connections: given.concurrency,
   pipelining: given.close ? 0 : 1, // 0: a new connection for each request
   connect: {
@@ -75,21 +78,46 @@ async function load () {
   return uploadSize || received
 }
 
+// MARK: Messages
+
+const message = Uint8Array.from({ length: Number(given.message ?? 0) }, (_, index) => index * 31)
+const sockets = []
+
+function open () {
+  const socket = new WebSocket(given.url)
+  socket.binaryType = 'arraybuffer'
+  socket.onerror = () => end('a WebSocket failed', 1)
+  return new Promise(resolve => { socket.onopen = () => resolve(socket) })
+}
+
+// The bytes of the message that came back.
+function echo (socket) {
+  return new Promise(resolve => {
+    socket.onmessage = ({ data }) => {
+      if (data.byteLength !== message.length) end('not the message that was sent', 1)
+      resolve(data.byteLength)
+    }
+    socket.send(message)
+  })
+}
+
+// MARK: The run
+
 // How long each request took in milliseconds, and the bytes of all bodies.
 async function run (total) {
   const times = new Float64Array(total)
   let claimed = 0
   let bytes = 0
-  async function loop () {
+  async function loop (socket) {
     while (claimed < total) {
       const place = claimed++
       const began = performance.now()
-      const loaded = await load() // before the sum is read, which other loops change
+      const loaded = await (socket ? echo(socket) : load()) // before the sum is read, which other loops change
       bytes += loaded
       times[place] = performance.now() - began
     }
   }
-  await Promise.all(Array.from({ length: given.concurrency }, loop))
+  await Promise.all(Array.from({ length: given.concurrency }, (_, index) => loop(sockets[index])))
   return { times, bytes }
 }
 
@@ -104,6 +132,7 @@ function rounded (value, decimals) {
 }
 
 async function measure () {
+  for (let count = 0; given.message && count < given.concurrency; count++) sockets.push(await open())
   await run(Number(given.warm ?? 0))
   const startRSS = kilobytes('/proc/self/smaps_rollup', 'Rss')
   const [startCPU, start] = [process.cpuUsage(), performance.now()]
@@ -125,4 +154,5 @@ async function measure () {
 }
 
 await measure().catch(error => end(`a request failed: ${error.message}`, 1))
-await pool.destroy()
+for (const socket of sockets) socket.close()
+await pool?.destroy()

@@ -63,5 +63,8 @@ BARS = (
     *times_limit(["w10-plain"], "manager", 2.2, 1.9),
     *times_limit(["w10-plain"], "manager-async", 3.0, 2.5),
     *times_limit(["w10-plain"], "operation", 3.0, 2.4),
+    *times_limit(["w11-64"], "completion", 1.6, 1.4, "cpu_us_message"),
+    Bar("w11-large", "completion", 0.8, 0.9, "mib_s", ("w11-large", LIMIT), at_least=True),
+    Bar("w11-idle", "completion", 4, metric="idle_kib"),
     Bar("w9-spki", "completion", 1.01, against=("w9-none", "completion")),
 )

@@ -13,6 +13,7 @@ QUIET = 0.1  # cores
 MISSING = "not installed"
 HERE = Path(__file__).resolve().parent.parent
 REPOSITORY = HERE.parent
+PYTHON = REPOSITORY / ".build" / "bench" / "python" / "bin" / "python"  # with the packages of ./dev setup --bench
 BACKPORTS = REPOSITORY / ".build" / "bench" / "backports" / "usr"  # unpacked by ./dev setup --bench
 
 
@@ -165,6 +166,7 @@ def version_facts():
         "Swift": first_match(r"Swift version (\S+)", output_of("swift", "--version")),
         "gcc": first_match(r"(\d+\.\d+\.\d+)$", output_of("gcc", "-dumpfullversion")),
         "Python": platform.python_version(),
+        "websockets": output_of(PYTHON, "-c", "import websockets; print(websockets.__version__)") or MISSING,
     }
 
 

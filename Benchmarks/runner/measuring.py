@@ -8,7 +8,7 @@ from .clients import CLIENTS
 from .machine import CLIENT_CORE, busy_seconds, note, pinned, raise_descriptor_limit, wait_for_quiet
 from .programs import Failed, Unsupported, report_of
 from .results import TOO_MUCH_FOREIGN, derived
-from .servers import ECHO_MODULE, Nginx, Sink
+from .servers import ECHO_MODULE, OWN_SERVERS, Nginx
 from .trust import Trust, own_system
 from .workloads import workload_of
 
@@ -26,8 +26,9 @@ class Bench:
         (self.folder / "www").mkdir()
         self.make_file(max(case.size for case in cases))
         self.servers = {"nginx": Nginx(self.folder)}
-        if self.has("sink") and any(case.server == "sink" for case in cases):
-            self.servers["sink"] = Sink(self.folder, self.programs)
+        for server in OWN_SERVERS:
+            if self.has(server.name) and any(case.server == server.name for case in cases):
+                self.servers[server.name] = server(self.folder, self.programs)
 
     def __enter__(self):
         started = []
@@ -61,7 +62,7 @@ class Bench:
         if not self.has(client.program):
             return f"{client.program} {client.hint}"
         if case.server not in self.servers:
-            return "the sink is missing: see the messages of the build above"
+            return f"{case.server} is missing: see the messages of the build above"
         if case.path.startswith("/slow") and not ECHO_MODULE.exists():
             return "nginx has no echo module: ./dev setup --bench"
         if case.concurrency + 100 > self.descriptors:

@@ -16,7 +16,7 @@ COLOUR = {
     "network": "green", "network-delegate": "green", "discard": "pink",
     "url": "purple", "manager": "teal", "manager-queue": "green", "manager-async": "pink", "operation": "purple",
     "connection": "green", "afnet": "blue", "curl": "orange",
-    "libcurl-new": "brown", "go": "cyan", "undici": "olive", "hyper": "indigo",
+    "libcurl-new": "brown", "go": "cyan", "undici": "olive", "hyper": "indigo", "websockets": "brown",
     "libcurl": "orange", "foundation": "red",
     "hello-c": "grey", "hello-swift-static": "blue", "hello-swift": "teal", "hello-curl": "orange", "hello-fn": "red",
 }
@@ -26,6 +26,10 @@ WORD_COLOUR = {"stretch": "green", "within": "blue", "OVER": "red"}
 
 def better(metric):
     return "more is better" if metric.higher_is_better else "less is better"
+
+
+def decides(metric):
+    return f"{metric.title} ({better(metric)})"
 
 
 def plain_number(value):
@@ -43,7 +47,7 @@ def lines_plot(results, workload):
     cases, metric = in_flight(results, workload), workload.metric
     if len(cases) < 2:
         return panels_plot(results, workload)
-    drawing = Drawing(WIDTH, f"{workload.name.upper()} {results.title(workload)}: {metric.title} ({better(metric)})",
+    drawing = Drawing(WIDTH, f"{workload.name.upper()} {results.title(workload)}: {decides(metric)}",
                       "CPU time of the client process, user and system, logarithmic; server on another core")
     left, right, top, bottom = 64, WIDTH - 226, 84, 484
     series = series_of(results, cases)
@@ -96,21 +100,22 @@ def label_ends(drawing, series, across, down, x):
 
 def panels_plot(results, workload):
     """A panel of bars for each case."""
-    metric = workload.metric
-    drawing = Drawing(WIDTH, f"{workload.name.upper()} {results.title(workload)}: {metric.title} ({better(metric)})",
+    title, several = f"{workload.name.upper()} {results.title(workload)}", len(workload.parts) > 1
+    drawing = Drawing(WIDTH, title if several else f"{title}: {decides(workload.metric)}",
                       "each panel has a scale of its own; a cut bar goes on beyond it; × is the multiple of the limit")
     y = 66
     for case in results.cases(workload):
-        y = draw_panel(drawing, results, case, metric, y)
+        heading = f"{case.title}: {decides(METRICS[case.metric])}" if several else case.title
+        y = draw_panel(drawing, results, case, heading, y)
     return drawing.render(y)
 
 
-def draw_panel(drawing, results, case, metric, y):
-    clients = results.clients(case.name)
+def draw_panel(drawing, results, case, heading, y):
+    clients, metric = results.clients(case.name), METRICS[case.metric]
     values = {client: results.value(case.name, client) for client in clients}
     left, right = 190, WIDTH - 180
     top = axis_end(values)
-    drawing.text(16, y + 14, case.title, weight="strong")
+    drawing.text(16, y + 14, heading, weight="strong")
     y += 24
     bottom = y + 24 * len(clients)
     for value in ticks(top):

@@ -18,9 +18,12 @@ def derived(row, case):
     row = dict(row)
     if "rss_kb" in row:
         row["rss_mib"] = row["rss_kb"] / 1024
+    if case.metric == "cpu_us_message":
+        row["cpu_us_message"] = row.get("cpu_us_req")
     if case.size:
         row["cpu_s_gb"] = row["cpu_us_req"] * 1e-6 / (case.size / 1e9)
         row["mb_s"] = case.size * row["n"] / row["wall_s"] / 1e6
+        row["mib_s"] = row["mb_s"] * 1e6 / (1 << 20)
         if row.get("rss_start_kb"):
             row["growth_mib"] = max(0, row["rss_kb"] - row["rss_start_kb"]) / 1024
     for end in ("", "_2"):
@@ -60,6 +63,9 @@ class Results:
 
     def workloads(self):
         return [workload for workload in WORKLOADS.values() if self.cases(workload)]
+
+    def parts(self, workload):
+        return [part for part in workload.parts if self.cases(part)]
 
     def title(self, workload):
         """As it was measured: --quick measures less."""

@@ -64,6 +64,11 @@ class Statistics(unittest.TestCase):
         row = derived({"rss_per_connection": 2048, "rss_per_connection_2": 0}, CASES["w6-plain-1000"])
         self.assertEqual((row["idle_kib"], row["idle_kib_2"]), (2, 0))
 
+    def test_figures_of_messages(self):
+        row = derived({"n": 500, "cpu_us_req": 2e3, "wall_s": 2}, CASES["w11-large"])
+        self.assertEqual((row["mib_s"], round(row["cpu_s_gb"], 3)), (250, 1.907))
+        self.assertEqual(derived({"n": 9, "cpu_us_req": 12.5}, CASES["w11-64"])["cpu_us_message"], 12.5)
+
     def test_ratios(self):
         results = Results(document_with({("w1-64", "ceil"): 5, ("w1-64", "completion"): 7, ("w1-64", "libcurl"): 14}))
         self.assertEqual(results.times_limit("w1-64", "completion"), 1.4)
@@ -178,6 +183,13 @@ class Words(unittest.TestCase):
         self.assertTrue("W3 download of 1 GiB:" in plain_text(Results(document)))
         document["sizes"] = {"w3-plain": 1 << 28}
         self.assertTrue("W3 download of 256 MiB:" in plain_text(Results(document)))
+
+    def test_a_workload_has_a_table_for_each_figure_that_decides(self):
+        text = plain_text(Results(canned_document()))
+        for words in ("CPU per message, µs; less", "throughput, MiB/s; more", "memory per idle connection, KiB; less"):
+            self.assertTrue(f"W11 WebSockets: {words}" in text, words)
+        self.assertEqual([len(workload.parts) for workload in WORKLOADS.values() if workload.name != "w11"],
+                         [1] * (len(WORKLOADS) - 1))
 
     def test_columns_without_figures_are_left_out(self):
         self.assertNotIn("÷ libcurl", plain_text(Results(document_with({("w1-64", "ceil"): 5}))))

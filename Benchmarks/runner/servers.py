@@ -1,4 +1,6 @@
-"""The servers of a run: nginx, and a sink that takes uploads. Both on core 0, on free loopback ports."""
+"""The servers of a run: nginx, a sink that takes uploads, and one that sends the messages of WebSockets back. All on
+core 0, on free loopback ports.
+"""
 import os
 import socket
 import subprocess
@@ -33,6 +35,7 @@ def waiting_for(condition, seconds=5):
 class Server:
     """A child process. `pid` is the process that does the work."""
     addresses = ["127.0.0.1"]
+    scheme = "http"
 
     def __enter__(self):
         self.log = open(self.folder / f"{self.name}.log", "w+")
@@ -63,7 +66,7 @@ class Server:
 
     def url(self, case, turn=0):
         """Measurements take turns with the addresses: closed connections block their ports for a minute."""
-        scheme, port = ("https", self.ports[case.key]) if case.secure else ("http", self.ports["plain"])
+        scheme, port = ("https", self.ports[case.key]) if case.secure else (self.scheme, self.ports["plain"])
         return f"{scheme}://{self.addresses[turn % len(self.addresses)]}:{port}{case.path}"
 
     def cpu_seconds(self):
@@ -114,22 +117,41 @@ class Nginx(Server):
         return (errors.read_text() if errors.exists() else "")[-300:].strip() or super().last_words()
 
 
-class Sink(Server):
-    """Reads and drops what is uploaded; nginx would store it first."""
-    name = "sink"
+class OwnServer(Server):
+    """A program of ours, in one process. The last of its ports is the last that it listens on."""
+    port_names = ("plain",)
 
     def __init__(self, folder, programs):
-        self.folder, self.program = folder, programs / "sink"
-        self.ports = dict(zip(("plain", "ec"), free_ports(2)))
+        self.folder, self.program = folder, programs / self.name
+        self.ports = dict(zip(self.port_names, free_ports(len(self.port_names))))
+
+    def working_process(self):
+        if self.process.poll() is not None:
+            fail(f"{self.name} does not start: {self.last_words()}")
+        try:
+            socket.create_connection((self.addresses[-1], self.ports[self.port_names[-1]])).close()
+        except OSError:
+            return None
+        return self.process.pid
+
+
+class Sink(OwnServer):
+    """Reads and drops what is uploaded; nginx would store it first."""
+    name = "sink"
+    port_names = ("plain", "ec")
 
     def command(self):
         return [self.program, self.ports["plain"], self.ports["ec"], self.folder / "ec.crt", self.folder / "ec.key"]
 
-    def working_process(self):
-        if self.process.poll() is not None:
-            fail(f"the sink does not start: {self.last_words()}")
-        try:
-            socket.create_connection(("127.0.0.1", self.ports["ec"])).close()
-        except OSError:
-            return None
-        return self.process.pid
+
+class WebSocketEcho(OwnServer):
+    """Sends every message back."""
+    name = "wsecho"
+    addresses = ADDRESSES
+    scheme = "ws"
+
+    def command(self):
+        return [self.program, self.ports["plain"], *ADDRESSES]
+
+
+OWN_SERVERS = (Sink, WebSocketEcho)

@@ -86,7 +86,8 @@ def allowed(bar):
 def plain_text(results):
     lines = []
     for workload in results.workloads():
-        lines += [headline(results, workload), *plain_table(*rows_of(results, workload)), ""]
+        for part in results.parts(workload):
+            lines += [headline(results, part), *plain_table(*rows_of(results, part)), ""]
     lines += plain_verdicts(results)
     if any(not row["quiet"] for row in results.medians.values()):
         lines += ["", "noisy: others used more than 0.12 core in every round; measure again on a quiet machine"]
@@ -150,6 +151,8 @@ def markdown(results, image):
     """All of a run; `image(workload)` is the Markdown of a workload's plots."""
     lines = [*markdown_facts(results), "", "### All bars", "", *image("bars"), *markdown_verdicts(results), ""]
     for workload in results.workloads():
-        lines += [f"### {headline(results, workload)}", "", *image(workload.name),
-                  *markdown_table(*rows_of(results, workload)), ""]
+        picture = image(workload.name)
+        for part in results.parts(workload):
+            lines += [f"### {headline(results, part)}", "", *picture, *markdown_table(*rows_of(results, part)), ""]
+            picture = []
     return "\n".join(lines)

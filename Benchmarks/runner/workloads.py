@@ -3,7 +3,7 @@ from dataclasses import dataclass, field, replace
 
 from .clients import LIMIT
 
-GIB = 1 << 30
+GIB, MIB = 1 << 30, 1 << 20
 QUICK_TRANSFER = 1 << 28
 STYLES = ("completion", "delegate", "async", "executor", "network")
 # The same GET through everything that is built on the network thread, from the lowest layer to the highest.
@@ -12,6 +12,8 @@ LAYERS = ("network", "connection", "completion", "url", "delegate", "async", "ma
 TRUST_THE_SYSTEM = ("connection", "operation")  # their session is shared, and knows the system's authorities only
 IDLE_PEERS = ("libcurl", "hyper", "foundation")  # those that can count what an idle connection takes
 PEERS = ("libcurl", "libcurl-new", "go", "hyper", "undici", "foundation")
+MESSAGE_STYLES = ("completion", "network", "async", "executor")  # those that WebSockets are measured in
+MESSAGE_PEERS = ("undici", "websockets")
 TAGS = {"plain": "plain", "tls": "TLS"}
 STARTERS = ("hello-c", "hello-swift-static", "hello-swift", "hello-curl", "hello-fn")
 
@@ -26,11 +28,11 @@ class Case:
     concurrency: int = 1
     warm: int = 0
     secure: bool = False
-    server: str = "nginx"
+    server: str = "nginx"  # nginx, sink or wsecho
     key: str = "ec"  # the server's certificate: ec or rsa
     roots: str = "one"  # the authorities a client trusts: one or many
     options: tuple = ()  # {out} and {file} are files of the run
-    size: int = 0  # bytes of one transfer
+    size: int = 0  # bytes of one transfer, or of a large message
     shares: dict = field(default_factory=dict)  # client: its share of the total, when not the client's own
     most_rounds: int = 99  # where the figure hardly moves
     metric: str = "cpu_us_req"
@@ -63,6 +65,8 @@ class Metric:
 
 METRICS = {
     "cpu_us_req": Metric("CPU per request", "µs", 2, "µs each"),
+    "cpu_us_message": Metric("CPU per message", "µs", 2, "µs each"),
+    "mib_s": Metric("throughput", "MiB/s", 0, "MiB/s", higher_is_better=True),
     "cpu_s_gb": Metric("CPU per GB", "s", 3, "s per GB"),
     "idle_kib": Metric("memory per idle connection", "KiB", 1, "KiB each"),
     "first_ms": Metric("start to first response", "ms", 2, "ms"),
@@ -87,6 +91,12 @@ class Workload:
     def metric(self):
         return METRICS[self.cases[0].metric]
 
+    @property
+    def parts(self):
+        """A workload for each of the figures that decide, most often one."""
+        names = dict.fromkeys(case.metric for case in self.cases)
+        return [replace(self, cases=tuple(case for case in self.cases if case.metric == name)) for name in names]
+
 
 # MARK: Columns
 
@@ -96,6 +106,8 @@ PER_REQUEST = (Column("req/s", "rps"), *LATENCY, *MEMORY, Column("server µs", "
 PER_TRANSFER = (Column("MB/s", "mb_s"), Column("grows MiB", "growth_mib", 1), *MEMORY)
 PER_CONNECTION = (Column("conn/s", "rps"), *LATENCY, *MEMORY, Column("server µs", "server_us_req", 1))
 PER_IDLE = (Column("2nd KiB", "idle_kib_2", 1), Column("open", "open"), *MEMORY)
+PER_MESSAGE = (Column("messages/s", "rps"), Column("CPU s/GB", "cpu_s_gb", 3), *LATENCY, *PER_IDLE,
+               Column("server µs", "server_us_req", 2))
 PER_START = (Column("CPU ms", "cpu_ms", 2), *MEMORY, Column("libraries", "shared_objects"),
              Column("their MB", "shared_mb", 1))
 
@@ -201,6 +213,20 @@ def pinned_handshakes():
                    options=("--close", *pins), clients=(LIMIT, "completion"))
 
 
+def messages():
+    """W11. The server sends every message back, and each WebSocket has one under way."""
+    yield Case(name="w11-64", title="64 bytes, 64 WebSockets", path="/", server="wsecho", concurrency=64, total=80_000,
+               warm=1_000, options=("--message", "64"), metric="cpu_us_message",
+               clients=(LIMIT, *MESSAGE_STYLES, *MESSAGE_PEERS), quick={"total": 24_000, "warm": 400})
+    yield Case(name="w11-large", title="1 MiB, one WebSocket", path="/", server="wsecho", total=3_000, warm=50,
+               size=MIB, options=("--message", "{size}"), metric="mib_s",
+               clients=(LIMIT, *MESSAGE_STYLES, *MESSAGE_PEERS),
+               shares={"undici": 0.1, "websockets": 0.1}, quick={"total": 250, "warm": 20})
+    yield Case(name="w11-idle", title="10,000 WebSockets", path="/", server="wsecho", total=10_000, concurrency=10_000,
+               options=("--message", "64", "--idle"), metric="idle_kib", most_rounds=2,
+               clients=(LIMIT, "completion", "async"), quick={"most_rounds": 1})
+
+
 def counted_requests():
     ours = STYLES[:-1]
     for tag, secure in (("plain", False), ("tls", True)):
@@ -219,11 +245,12 @@ WORKLOADS = {workload.name: workload for workload in (
     Workload("w8", "pipelined GETs", tuple(pipelines()), (Column("CPU µs", "cpu_us_req", 2), *LATENCY)),
     Workload("w9", "what pinning adds to a handshake", tuple(pinned_handshakes()), PER_CONNECTION),
     Workload("w10", "the same GET through each layer", tuple(layered_gets()), PER_REQUEST),
+    Workload("w11", "WebSockets", tuple(messages()), PER_MESSAGE),
     Workload("counts", "instructions and allocations, not timed", tuple(counted_requests()),
              (Column("allocations", "allocations_req", 1),), "counts"),
 )}
 CASES = {case.name: case for workload in WORKLOADS.values() for case in workload.cases}
-QUICK = ("w1", "w2", "w3", "w4", "w10")
+QUICK = ("w1", "w2", "w3", "w4", "w10", "w11")
 
 
 def chosen_cases(names, quick):

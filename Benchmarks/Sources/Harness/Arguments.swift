@@ -23,6 +23,8 @@ package struct Arguments: Sendable {
     package let ca: String?
     package let out: String?
     package let body: Body?
+    /// How long the messages are that WebSockets carry; nil for requests.
+    package let messageSize: Int?
     package let style: String?
     package let pins: Pins?
     package let closes: Bool
@@ -45,6 +47,7 @@ package struct Arguments: Sendable {
         (total, concurrency, warm) = (parsed.total, parsed.concurrency, parsed.warm)
         ca = Self.text(parsed.ca)
         out = Self.text(parsed.out)
+        messageSize = parsed.message > 0 ? parsed.message : nil
         style = Self.text(parsed.style)
         (closes, resumes) = (parsed.close_each != 0, parsed.resume != 0)
         (isIdle, isPipelined) = (parsed.idle != 0, parsed.pipeline != 0)

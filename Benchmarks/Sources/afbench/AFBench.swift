@@ -20,6 +20,7 @@ struct AFBench {
     private static func client(_ bench: Bench, _ style: Style) -> any Client {
         if let out = bench.arguments.out { return DownloadClient(bench, out) }
         if let body = bench.arguments.body { return UploadClient(bench, body) }
+        if let size = bench.arguments.messageSize { return messageClient(bench, style, size) }
         switch style {
         case .completion, .network: return CompletionClient(bench)
         case .delegate, .networkDelegate: return DelegateClient(bench)
@@ -33,6 +34,15 @@ struct AFBench {
         case .url: return CompletionClient(bench, makesRequests: true)
         case .cache: return CompletionClient(bench, caches: true)
         case .connection: return ConnectionClient(bench)
+        }
+    }
+
+    private static func messageClient(_ bench: Bench, _ style: Style, _ size: Int) -> any Client {
+        switch style {
+        case .completion, .network: return MessageClient(bench, size)
+        case .async: return AsyncMessageClient(bench, size)
+        case .executor: return AsyncMessageClient(bench, size, on: URLSession.networkExecutor)
+        default: bench.arguments.refuse("--message goes with completion, network, async and executor, not \(style)")
         }
     }
 }

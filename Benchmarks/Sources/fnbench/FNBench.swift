@@ -36,6 +36,7 @@ extension Arguments {
     fileprivate func refuseWhatIsMissing() {
         if let style { refuse("there is one style only: remove --style \(style)") }
         if isPipelined { refuse("FoundationNetworking does not pipeline: leave --pipeline away") }
+        if messageSize != nil { refuse("WebSockets are measured with others: leave --message away") }
         if pins != nil { refuse("FoundationNetworking has no pins: leave --pins away") }
         if resumes { refuse("FoundationNetworking never resumes a TLS session: leave --resume away") }
         if let ca, !SystemTrust.consists(of: ca) { refuse(SystemTrust.advice(ca)) }

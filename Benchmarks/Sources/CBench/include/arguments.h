@@ -11,6 +11,7 @@ typedef struct {
     long total, concurrency;
     long warm;          // requests before the measured ones
     long upload_stream; // bytes of a body of unknown length
+    long message;       // WebSockets, one for each in flight, and the bytes of a message that comes back
     const char *ca;     // the only certificates to trust
     const char *out;    // where bodies go
     const char *upload; // the file to send
@@ -58,6 +59,7 @@ static inline int take_option(arguments_t *a, const char *word, const char *valu
     else if (!strcmp(word, "--out")) a->out = value;
     else if (!strcmp(word, "--upload")) a->upload = value;
     else if (!strcmp(word, "--upload-stream")) a->upload_stream = number(a, value, 1);
+    else if (!strcmp(word, "--message")) a->message = number(a, value, 1);
     else if (!strcmp(word, "--pins")) a->pins = pins_named(a, value);
     else if (!strcmp(word, "--style")) a->style = value;
     else return 0;
@@ -78,7 +80,8 @@ static inline arguments_t parse_arguments(int argc, char *const *argv) {
     if (argc < 4)
         refuse(&a,
                "usage: URL TOTAL CONCURRENCY [--warm N] [--ca FILE] [--close [--resume]] [--pins spki|certificate]\n"
-               "       [--out FILE | --upload FILE | --upload-stream BYTES | --idle] [--pipeline] [--style NAME]",
+               "       [--out FILE | --upload FILE | --upload-stream BYTES | --idle] [--pipeline] [--style NAME]\n"
+               "       [--message BYTES]",
                "");
     a.url = argv[1];
     a.total = number(&a, argv[2], 1);
@@ -94,6 +97,8 @@ static inline arguments_t parse_arguments(int argc, char *const *argv) {
     if (a.out && a.concurrency > 1) refuse(&a, "one file: --out goes with CONCURRENCY 1", "");
     if (a.pipeline && (a.upload || a.upload_stream || a.out || a.close_each || a.idle))
         refuse(&a, "--pipeline is for small requests on one connection, without other modes", "");
+    if (a.message && (a.upload || a.upload_stream || a.out || a.close_each || a.pipeline))
+        refuse(&a, "--message is for WebSockets, which know no other mode than --idle", "");
     if (a.pins && !a.ca) refuse(&a, "the pins are made of the certificate in --ca, which is missing", "");
     return a;
 }
