@@ -29,46 +29,76 @@ public final class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable 
     }
 
     /// Why a side closes (RFC 6455 §7.4). Codes from 3000 to 4999 are free for libraries and programs.
-    public struct CloseCode: RawRepresentable, Hashable, Sendable {
-        /// The number.
-        public let rawValue: Int
+    public enum CloseCode: RawRepresentable, Hashable, Sendable {
+        /// Neither side has closed.
+        case invalid
+        /// The purpose of the connection is fulfilled.
+        case normalClosure
+        /// The side goes away: a server that stops, a program that ends.
+        case goingAway
+        /// The other side broke the protocol.
+        case protocolError
+        /// The side does not take messages of this kind.
+        case unsupportedData
+        /// The server closed without a code. Never sent.
+        case noStatusReceived
+        /// The connection ended without a Close frame. Never sent.
+        case abnormalClosure
+        /// A message is not what its kind says, such as text that is not UTF-8.
+        case invalidFramePayloadData
+        /// A message breaks the rules of the side.
+        case policyViolation
+        /// A message is too long.
+        case messageTooBig
+        /// The server did not agree to an extension that the program needs.
+        case mandatoryExtensionMissing
+        /// The server cannot go on.
+        case internalServerError
+        /// The TLS handshake failed. Never sent.
+        case tlsHandshakeFailure
+        /// Another code.
+        case other(Int)
+
+        private static let named: [CloseCode] = [
+            .invalid, .normalClosure, .goingAway, .protocolError, .unsupportedData, .noStatusReceived, .abnormalClosure,
+            .invalidFramePayloadData, .policyViolation, .messageTooBig, .mandatoryExtensionMissing,
+            .internalServerError,
+            .tlsHandshakeFailure,
+        ]
 
         /// Nil unless the number is 0, or from 1000 to 4999.
         public init?(rawValue: Int) {
             guard rawValue == 0 || (1000...4999).contains(rawValue) else { return nil }
-            self.rawValue = rawValue
+            self = Self.named.first { $0.rawValue == rawValue } ?? .other(rawValue)
         }
 
-        private init(_ rawValue: Int) {
-            self.rawValue = rawValue
+        /// The number.
+        public var rawValue: Int {
+            switch self {
+            case .invalid: 0
+            case .normalClosure: 1000
+            case .goingAway: 1001
+            case .protocolError: 1002
+            case .unsupportedData: 1003
+            case .noStatusReceived: 1005
+            case .abnormalClosure: 1006
+            case .invalidFramePayloadData: 1007
+            case .policyViolation: 1008
+            case .messageTooBig: 1009
+            case .mandatoryExtensionMissing: 1010
+            case .internalServerError: 1011
+            case .tlsHandshakeFailure: 1015
+            case .other(let number): number
+            }
         }
 
-        /// Neither side has closed.
-        public static let invalid = CloseCode(0)
-        /// The purpose of the connection is fulfilled.
-        public static let normalClosure = CloseCode(1000)
-        /// The side goes away: a server that stops, a program that ends.
-        public static let goingAway = CloseCode(1001)
-        /// The other side broke the protocol.
-        public static let protocolError = CloseCode(1002)
-        /// The side does not take messages of this kind.
-        public static let unsupportedData = CloseCode(1003)
-        /// The server closed without a code. Never sent.
-        public static let noStatusReceived = CloseCode(1005)
-        /// The connection ended without a Close frame. Never sent.
-        public static let abnormalClosure = CloseCode(1006)
-        /// A message is not what its kind says, such as text that is not UTF-8.
-        public static let invalidFramePayloadData = CloseCode(1007)
-        /// A message breaks the rules of the side.
-        public static let policyViolation = CloseCode(1008)
-        /// A message is too long.
-        public static let messageTooBig = CloseCode(1009)
-        /// The server did not agree to an extension that the program needs.
-        public static let mandatoryExtensionMissing = CloseCode(1010)
-        /// The server cannot go on.
-        public static let internalServerError = CloseCode(1011)
-        /// The TLS handshake failed. Never sent.
-        public static let tlsHandshakeFailure = CloseCode(1015)
+        /// Whether both have one number.
+        public static func == (one: CloseCode, other: CloseCode) -> Bool { one.rawValue == other.rawValue }
+
+        /// The number.
+        public func hash(into hasher: inout Hasher) {
+            hasher.combine(rawValue)
+        }
     }
 
     /// How the WebSocket was closed, as far as callers may know.
