@@ -134,7 +134,7 @@ extension CommandOption {
         .flag(
             "-L, --location",
             "follow redirects; passwords, tokens and cookies given here stay with the scheme, host and port of the URL",
-            for: .asking
+            for: [.transfer, .events, .ws]
         ) { $0.redirects.isFollowing = true },
         .flag("--location-trusted", "follow, and take them along", for: .loading) {
             ($0.redirects.isFollowing, $0.redirects.isTrusting) = (true, true)

@@ -35,14 +35,8 @@ import Foundation
         stream = session.events(
             for: request,
             options: arguments.eventOptions,
-            delegate: Self.delegate(Identity(plan.url, plan.login, arguments), arguments)
+            delegate: StreamDelegates.delegate(Identity(plan.url, plan.login, arguments), arguments)
         )
-    }
-
-    /// Nil unless there is something to decide: a stream without a delegate shares TLS sessions with others.
-    private static func delegate(_ identity: Identity, _ arguments: Arguments) -> (any URLSessionTaskDelegate)? {
-        if identity.mayAnswer { return AskedDelegate(identity, arguments) }
-        return arguments.redirects.isTrusting ? TrustingDelegate(arguments) : nil
     }
 
     func run() async throws(TransferFailure) -> ExitCode {
@@ -103,53 +97,5 @@ private struct JSONEvent: Encodable {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
-    }
-}
-
-/// Adds the fields to redirected requests that `--location-trusted` takes along.
-private protocol RedirectingDelegate: URLSessionTaskDelegate {
-    var arguments: Arguments { get }
-}
-
-extension RedirectingDelegate {
-    func urlSession(
-        _ session: URLSession,
-        task: URLSessionTask,
-        willPerformHTTPRedirection response: HTTPURLResponse,
-        newRequest request: URLRequest,
-        completionHandler: @escaping @Sendable (URLRequest?) -> Void
-    ) {
-        completionHandler(
-            arguments.redirects.adjust(request, after: response.statusCode, to: task.originalRequest)
-        )
-    }
-}
-
-private final class TrustingDelegate: RedirectingDelegate {
-    let arguments: Arguments
-
-    init(_ arguments: Arguments) {
-        self.arguments = arguments
-    }
-}
-
-/// Answers challenges, too.
-private final class AskedDelegate: RedirectingDelegate {
-    let arguments: Arguments
-    private let identity: Identity
-
-    init(_ identity: Identity, _ arguments: Arguments) {
-        self.identity = identity
-        self.arguments = arguments
-    }
-
-    func urlSession(
-        _ session: URLSession,
-        task: URLSessionTask,
-        didReceive challenge: URLAuthenticationChallenge,
-        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
-    ) {
-        let (disposition, credential) = identity.answer(to: challenge)
-        completionHandler(disposition, credential)
     }
 }

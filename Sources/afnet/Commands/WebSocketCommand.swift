@@ -21,8 +21,7 @@ import Foundation
         jar = try CookieKeeper(arguments.cookies, sessions.cookies)
         let request = arguments.request(for: plan.url, plan.login, form: nil, from: nil)
         task = session.webSocketTask(with: request, options: arguments.webSocketOptions)
-        let identity = Identity(plan.url, plan.login, arguments)
-        if identity.mayAnswer { task.delegate = AnsweringDelegate(identity) }
+        task.delegate = StreamDelegates.delegate(Identity(plan.url, plan.login, arguments), arguments)
     }
 
     func run() async throws(TransferFailure) -> ExitCode {
@@ -129,10 +128,13 @@ private final class StandardInput: Sendable {
         var rest = Data()
         while true {
             let piece = try readSome()
+            // What is left from before has no line end.
+            var searched = rest.endIndex
             rest += piece
-            while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+            while let end = rest[searched...].firstIndex(of: UInt8(ascii: "\n")) {
                 guard try send(line: rest[..<end]) else { return }
                 rest = rest[(end + 1)...]
+                searched = rest.startIndex
             }
             if rest.count > Self.longestLine {
                 throw TransferFailure(.cannotRead, "a line of standard input is longer than 64 MiB")
@@ -169,24 +171,5 @@ private final class StandardInput: Sendable {
         }
         hasLeft.wait()
         return isSent.withLock { $0 }
-    }
-}
-
-/// Answers challenges.
-private final class AnsweringDelegate: URLSessionTaskDelegate {
-    private let identity: Identity
-
-    init(_ identity: Identity) {
-        self.identity = identity
-    }
-
-    func urlSession(
-        _ session: URLSession,
-        task: URLSessionTask,
-        didReceive challenge: URLAuthenticationChallenge,
-        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
-    ) {
-        let (disposition, credential) = identity.answer(to: challenge)
-        completionHandler(disposition, credential)
     }
 }

@@ -76,6 +76,13 @@ import Testing
         #expect(try await Program.run("ws").code == 2)
     }
 
+    @Test func `redirects are followed when asked for`() async throws {
+        server.route("GET", "/moved", ServerReply.status(302).header("Location", "/ws/echo"))
+        #expect(try await Program.run("ws", url("/moved"), input: "x\n").code == 22)
+        let run = try await Program.run("ws", "-L", url("/moved"), input: "x\n")
+        #expect(run.code == 0 && run.text == "x\n", "\(run.errors)")
+    }
+
     @Test func `an interrupt closes the WebSocket`() async throws {
         let input = Pipe()
         let running = try Program.begin(["ws", url("/ws/echo")], input: input)
