@@ -155,7 +155,7 @@ package enum RedirectRules {
     private static func resolve(_ location: [UInt8], of question: Question) throws(RequestRejection) -> URLReference {
         var location = location
         if question.request.contents.wire.webSocket != nil {
-            location = Array(RequestURL.httpText(ofWebSocket: String(decoding: location, as: UTF8.self)).utf8)
+            location = location.withUnsafeBytes { RequestURL.httpBytes(ofWebSocket: $0) }
         }
         let present = Array((question.request.url?.absoluteString ?? "").utf8)
         let hash = present.firstIndex(of: UInt8(ascii: "#"))

@@ -23,13 +23,14 @@ package struct RequestURL: Hashable, Sendable {
         self = try RequestURL(opensWebSocket ? Self.httpText(ofWebSocket: text) : text)
     }
 
-    /// RFC 6455 §3: `ws` and `wss` name the same servers as `http` and `https`, with the same ports.
     package static func httpText(ofWebSocket text: String) -> String {
-        text.withUTF8Bytes { bytes in
-            if hasPrefix(bytes, "ws:") { return "http\(String(decoding: bytes[2...], as: UTF8.self))" }
-            if hasPrefix(bytes, "wss:") { return "https\(String(decoding: bytes[3...], as: UTF8.self))" }
-            return text
-        }
+        text.withUTF8Bytes { String(decoding: httpBytes(ofWebSocket: $0), as: UTF8.self) }
+    }
+
+    /// RFC 6455 §3: `ws` and `wss` name the same servers as `http` and `https`, with the same ports.
+    package static func httpBytes(ofWebSocket bytes: UnsafeRawBufferPointer) -> [UInt8] {
+        guard hasPrefix(bytes, "ws:") || hasPrefix(bytes, "wss:") else { return Array(bytes) }
+        return Array("http".utf8) + bytes[2...]
     }
 
     package init(_ bytes: UnsafeRawBufferPointer) throws(RequestRejection) {
