@@ -37,14 +37,14 @@ static inline void caf_inflate_free(z_stream *stream) {
 
 static inline uInt caf_zlib_count(size_t count) { return count > UINT_MAX ? UINT_MAX : (uInt)count; }
 
-static inline caf_zlib_result caf_inflate(z_stream *stream, const void *input, size_t input_count, void *output,
-                                             size_t output_count) {
+static inline caf_zlib_result caf_zlib_step(z_stream *stream, const void *input, size_t input_count, void *output,
+                                            size_t output_count, int (*step)(z_stream *, int), int flush) {
     stream->next_in = (Bytef *)input;
     stream->avail_in = caf_zlib_count(input_count);
     stream->next_out = (Bytef *)output;
     stream->avail_out = caf_zlib_count(output_count);
     const uInt offered = stream->avail_in, room = stream->avail_out;
-    const int status = inflate(stream, Z_NO_FLUSH);
+    const int status = step(stream, flush);
     const caf_zlib_result result = {offered - stream->avail_in, room - stream->avail_out, status};
     // They are the caller's, who may let go of them.
     stream->next_in = NULL;
@@ -52,6 +52,11 @@ static inline caf_zlib_result caf_inflate(z_stream *stream, const void *input, s
     stream->avail_in = 0;
     stream->avail_out = 0;
     return result;
+}
+
+static inline caf_zlib_result caf_inflate(z_stream *stream, const void *input, size_t input_count, void *output,
+                                          size_t output_count) {
+    return caf_zlib_step(stream, input, input_count, output, output_count, inflate, Z_NO_FLUSH);
 }
 
 // Deflate with nothing around it, in a window of 9 to 15 bits. NULL if there is no memory.
@@ -72,17 +77,6 @@ static inline void caf_deflate_free(z_stream *stream) {
 }
 
 static inline caf_zlib_result caf_deflate(z_stream *stream, const void *input, size_t input_count, void *output,
-                                             size_t output_count, int flush) {
-    stream->next_in = (Bytef *)input;
-    stream->avail_in = caf_zlib_count(input_count);
-    stream->next_out = (Bytef *)output;
-    stream->avail_out = caf_zlib_count(output_count);
-    const uInt offered = stream->avail_in, room = stream->avail_out;
-    const int status = deflate(stream, flush);
-    const caf_zlib_result result = {offered - stream->avail_in, room - stream->avail_out, status};
-    stream->next_in = NULL;
-    stream->next_out = NULL;
-    stream->avail_in = 0;
-    stream->avail_out = 0;
-    return result;
+                                          size_t output_count, int flush) {
+    return caf_zlib_step(stream, input, input_count, output, output_count, deflate, flush);
 }

@@ -61,8 +61,9 @@ package final class WebSocketConnection: ChannelHandler {
     @exclusivity(unchecked) private var decoder: WebSocketDecoder
     @exclusivity(unchecked) private var assembly: MessageAssembly
     @exclusivity(unchecked) private var outbox: WebSocketOutbox
-    /// What was read and is not decoded yet: the client took no more messages.
+    /// What was read and is not decoded yet, from `unreadStart` on: the client took no more messages.
     @exclusivity(unchecked) private var unread: [UInt8]
+    @exclusivity(unchecked) private var unreadStart = 0
     @exclusivity(unchecked) private var writeError: SystemCallError?
     private var pings = Fifo<(number: UInt64, completion: ((WebSocketFailure?) -> Void)?)>()
     private var pingCount: UInt64 = 0
@@ -231,7 +232,8 @@ package final class WebSocketConnection: ChannelHandler {
             switch channel.read(into: page) {
             case .bytes(let count):
                 heardOfServer()
-                decode(UnsafeRawBufferPointer(rebasing: page[..<count]))
+                let rest = decode(UnsafeRawBufferPointer(rebasing: page[..<count]))
+                if mayDecode { unread = Array(rest) }
             case .wouldBlock:
                 if let writeError { end(failure(of: writeError)) }
                 return
@@ -259,20 +261,20 @@ package final class WebSocketConnection: ChannelHandler {
     private func decodeUnread() -> Bool {
         guard !unread.isEmpty else { return true }
         if isOpen, !takesMessages { return false }
-        let bytes = unread
-        unread = []
-        bytes.withUnsafeBytes { decode($0) }
-        return unread.isEmpty
+        // In place: a client that takes one message at a time would have the rest copied for each.
+        let left = unread.withUnsafeBytes { decode(UnsafeRawBufferPointer(rebasing: $0[unreadStart...])).count }
+        unreadStart = unread.count - left
+        if left > 0, mayDecode { return false }
+        (unread, unreadStart) = ([], 0)
+        return true
     }
 
-    private func decode(_ bytes: UnsafeRawBufferPointer) {
+    /// - Returns: What the client does not take now.
+    private func decode(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         var offset = 0
         do throws(WebSocketFailure) {
             while mayDecode {
-                guard takesMessages || !isOpen else {
-                    unread = Array(bytes[offset...])
-                    break
-                }
+                guard takesMessages || !isOpen else { break }
                 let step = try decoded(UnsafeRawBufferPointer(rebasing: bytes[offset...]))
                 offset += step.consumed
                 if case .needMore = step.event { break }
@@ -282,6 +284,7 @@ package final class WebSocketConnection: ChannelHandler {
         } catch {
             fail(error)
         }
+        return UnsafeRawBufferPointer(rebasing: bytes[offset...])
     }
 
     private var isOpen: Bool { if case .open = state { true } else { false } }
@@ -423,7 +426,6 @@ package final class WebSocketConnection: ChannelHandler {
     /// from the server again.
     private func fail(_ failure: WebSocketFailure) {
         if case .over = state { return }
-        unread = []
         stopPinging()
         let cut = outbox.cutMessages()
         if isOpen, let code = failure.code { outbox.addClose(WebSocketClose(code: code).payload) }
@@ -456,7 +458,6 @@ package final class WebSocketConnection: ChannelHandler {
         var failure = failure
         if case .ending = state { failure = nil }
         state = .over
-        unread = []
         for timer in timers { timer.stop() }
         (pingTimer, pongTimer, closeTimer) = (nil, nil, nil)
         channel.close()

@@ -68,7 +68,7 @@ struct WebSocketOutbox {
     private var isBroken = false
     private var messages = Fifo<Message>()
     private var frame: Frame?
-    private var controls = Fifo<(opcode: WebSocketOpcode, payload: [UInt8])>()
+    private var pings = Fifo<[UInt8]>()
     /// The pong to send, of which there is at most one.
     private var pong: [UInt8]?
     private var close: [UInt8]?
@@ -91,7 +91,7 @@ struct WebSocketOutbox {
     }
 
     mutating func addPing(_ payload: [UInt8]) {
-        controls.append((.ping, payload))
+        pings.append(payload)
     }
 
     /// RFC 6455 §5.5.3: answers the newest ping only. A server that sends many cannot make us keep them.
@@ -166,8 +166,8 @@ struct WebSocketOutbox {
         } else if let payload = pong {
             pong = nil
             encode(.pong, payload)
-        } else if let control = controls.popFirst() {
-            encode(control.opcode, control.payload)
+        } else if let payload = pings.popFirst() {
+            encode(.ping, payload)
         } else if !messages.isEmpty {
             if deflater == nil || !encodePacked() { beginFrame() }
         } else if let payload = close {
