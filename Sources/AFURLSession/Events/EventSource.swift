@@ -76,19 +76,21 @@ public final class EventSource: Sendable {
     }
 
     private func deliver(_ event: ServerSentEvent) async {
-        await onQueue { [self] in
+        await stream.session.onDelegateQueue { [self] in
             if !isCancelled { receive(event) }
         }
     }
 
     private func end(_ error: (any Error)?) async {
-        await onQueue { [completion] in completion(error) }
+        await stream.session.onDelegateQueue { [completion] in completion(error) }
     }
+}
 
-    /// Returns when the closure has run.
-    private func onQueue(_ body: @escaping @Sendable () -> Void) async {
+extension URLSession {
+    /// Runs a closure on the delegate queue, and returns when it has run.
+    func onDelegateQueue(_ body: @escaping @Sendable () -> Void) async {
         await withUnsafeContinuation { continuation in
-            stream.session.delegateQueue.addOperation {
+            delegateQueue.addOperation {
                 body()
                 continuation.resume()
             }

@@ -186,11 +186,10 @@ public struct EventStream: AsyncSequence, Sendable {
         }
 
         private func delay(after ending: EventConnection.Ending) -> Duration {
-            let doublings = Swift.min(failures - 1, 20)
             let world = stream.session.world
             let asked = Swift.max(retry, ending.retryAfter(world.wallClock()) ?? .zero, Self.leastDelay)
-            let wait = Swift.min(asked * (1 << doublings), Swift.max(stream.options.maximumDelay, Self.leastDelay))
-            return wait + wait * (world.jitter() / 4)
+            let most = Swift.max(stream.options.maximumDelay, Self.leastDelay)
+            return world.backOff(asked, after: failures, upTo: most)
         }
     }
 

@@ -193,7 +193,7 @@ public final class ReconnectingWebSocket: Sendable {
                 return await end(ending)
             }
             let wait = delay(after: failures)
-            await onQueue { [delegate, failures, ending] in
+            await session.onDelegateQueue { [delegate, failures, ending] in
                 delegate.webSocket(self, willReconnectAfter: wait, attempt: failures + 1, because: ending)
             }
             try? await LoopSleep.sleep(for: wait, in: session.world)
@@ -202,9 +202,11 @@ public final class ReconnectingWebSocket: Sendable {
     }
 
     private func delay(after failures: Int) -> Duration {
-        let most = max(reconnection.maximumDelay, reconnection.initialDelay)
-        let wait = min(reconnection.initialDelay * (1 << min(max(failures - 1, 0), 20)), most)
-        return wait + wait * (session.world.jitter() / 4)
+        session.world.backOff(
+            reconnection.initialDelay,
+            after: failures,
+            upTo: max(reconnection.maximumDelay, reconnection.initialDelay)
+        )
     }
 
     private struct Attempt {
@@ -238,11 +240,11 @@ public final class ReconnectingWebSocket: Sendable {
                 task.cancel()
             }
             // What the delegate sends by the task comes first.
-            await onQueue { [delegate] in delegate.webSocket(self, didOpen: task) }
+            await session.onDelegateQueue { [delegate] in delegate.webSocket(self, didOpen: task) }
             opened(task)
             while let message = try await task.nextMessage() {
                 attempt.hasLasted = true
-                await onQueue { [delegate] in delegate.webSocket(self, didReceive: message) }
+                await session.onDelegateQueue { [delegate] in delegate.webSocket(self, didReceive: message) }
             }
         } catch {
             attempt.error = error
@@ -268,16 +270,6 @@ public final class ReconnectingWebSocket: Sendable {
             return state.takeWaiters()
         }
         for waiter in waiters { waiter.resume() }
-        await onQueue { [delegate] in delegate.webSocket(self, didEndWith: error) }
-    }
-
-    /// Returns when the closure has run.
-    private func onQueue(_ body: @escaping @Sendable () -> Void) async {
-        await withUnsafeContinuation { continuation in
-            session.delegateQueue.addOperation {
-                body()
-                continuation.resume()
-            }
-        }
+        await session.onDelegateQueue { [delegate] in delegate.webSocket(self, didEndWith: error) }
     }
 }

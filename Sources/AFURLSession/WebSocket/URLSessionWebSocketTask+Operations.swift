@@ -23,6 +23,20 @@ extension URLSessionWebSocketTask {
         }
     }
 
+    /// Gives an order to the loop, and waits for its answer.
+    private func awaiting(
+        _ job: @escaping @Sendable (WebSocketConnector, SendOrder, SessionCore) -> Void
+    ) async throws {
+        if let error = unavailability { throw error }
+        let answer = StreamAnswer<Void>()
+        await withUnsafeContinuation { continuation in
+            answer.expect(continuation)
+            let order = SendOrder(isAwaited: true) { answer.give($0.map(Result.failure) ?? .success(())) }
+            ask { connector, session in job(connector, order, session) }
+        }
+        try answer.taken()
+    }
+
     /// In the child of a fork no loop would ever answer.
     private var unavailability: URLError? { session.world.unavailability()?.urlError(for: originalRequest?.url) }
 
@@ -47,14 +61,7 @@ extension URLSessionWebSocketTask {
     @discardableResult
     public func open() async throws -> String? {
         resume()
-        if let error = unavailability { throw error }
-        let answer = StreamAnswer<Void>()
-        await withUnsafeContinuation { continuation in
-            answer.expect(continuation)
-            let order = SendOrder(isAwaited: true) { answer.give($0.map(Result.failure) ?? .success(())) }
-            ask { connector, session in connector.tellWhenOpen(order, in: session) }
-        }
-        try answer.taken()
+        try await awaiting { connector, order, session in connector.tellWhenOpen(order, in: session) }
         return subprotocol
     }
 }
@@ -70,33 +77,15 @@ extension URLSessionWebSocketTask {
     ///   which does not mean that the server has them.
     @preconcurrency
     public func send(_ message: Message, completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
-        send(message, isAwaited: false, completionHandler)
+        if let error = unavailability { return completionHandler(error) }
+        let order = SendOrder(isAwaited: false, handler: completionHandler)
+        ask { connector, session in connector.send(message.onWire, order, in: session) }
     }
 
     /// Sends a message, and returns when the kernel has taken all bytes. Independent of the delegate queue. Cancelling
     /// the Swift task does not take the message back.
     public func send(_ message: Message) async throws {
-        let answer = StreamAnswer<Void>()
-        await withUnsafeContinuation { continuation in
-            answer.expect(continuation)
-            send(message, isAwaited: true) { answer.give($0.map(Result.failure) ?? .success(())) }
-        }
-        try answer.taken()
-    }
-
-    private func send(
-        _ message: Message,
-        isAwaited: Bool,
-        _ handler: @escaping @Sendable ((any Error)?) -> Void
-    ) {
-        if let error = unavailability { return handler(error) }
-        let wire: WebSocketMessage =
-            switch message {
-            case .string(let text): .text(text)
-            case .data(let data): .binary(data)
-            }
-        ask { connector, session in connector.send(wire, SendOrder(isAwaited: isAwaited, handler: handler), in: session)
-        }
+        try await awaiting { connector, order, session in connector.send(message.onWire, order, in: session) }
     }
 
     /// Sends a ping.
@@ -112,14 +101,7 @@ extension URLSessionWebSocketTask {
 
     /// Sends a ping, and returns when the server has answered. Independent of the delegate queue.
     public func sendPing() async throws {
-        if let error = unavailability { throw error }
-        let answer = StreamAnswer<Void>()
-        await withUnsafeContinuation { continuation in
-            answer.expect(continuation)
-            let order = SendOrder(isAwaited: true) { answer.give($0.map(Result.failure) ?? .success(())) }
-            ask { connector, session in connector.ping(order, in: session) }
-        }
-        try answer.taken()
+        try await awaiting { connector, order, session in connector.ping(order, in: session) }
     }
 
     /// Closes in order: sends the messages that wait, and then a Close frame. Messages that arrive before the server has
@@ -241,5 +223,14 @@ extension URLSession {
     ///   - options: How the WebSocket is opened and kept.
     public func webSocketTask(with request: URLRequest, options: WebSocketOptions) -> URLSessionWebSocketTask {
         make { URLSessionWebSocketTask(request, options, $0, in: self) }
+    }
+}
+
+extension URLSessionWebSocketTask.Message {
+    fileprivate var onWire: WebSocketMessage {
+        switch self {
+        case .string(let text): .text(text)
+        case .data(let data): .binary(data)
+        }
     }
 }

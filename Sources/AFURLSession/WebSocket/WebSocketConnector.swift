@@ -296,7 +296,9 @@ final class WebSocketConnector: TaskConsumer {
         if let opened { closing.withLock { $0.duration = opened.duration(to: session.loop.now) } }
         if error != nil {
             closing.withLock { closing in
-                if connection != nil, closing.code == .invalid || closing.isOrderly { closing.code = .abnormalClosure }
+                if connection != nil, closing.code == .invalid || closing.isOrderly {
+                    (closing.code, closing.reason) = (.abnormalClosure, nil)
+                }
                 closing.isOrderly = false
             }
         }

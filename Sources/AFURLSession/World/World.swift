@@ -66,6 +66,13 @@ package final class World: Sendable {
     /// From 0 to just below 1, for waits that should differ from client to client.
     func jitter() -> Double { Double(random() >> 11) * 0x1p-53 }
 
+    /// A wait that doubles with each failure, and gets up to a quarter longer at random: clients that lost a server
+    /// together do not come back together.
+    func backOff(_ wait: Duration, after failures: Int, upTo most: Duration) -> Duration {
+        let doubled = min(wait * (1 << min(max(failures - 1, 0), 20)), most)
+        return doubled + doubled * (jitter() / 4)
+    }
+
     /// Why a task that is resumed now could never complete, if so: there is no network thread.
     func unavailability() -> LoadError? {
         guard self === World.system else { return nil }

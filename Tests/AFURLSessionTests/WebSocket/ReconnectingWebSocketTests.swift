@@ -1,0 +1,130 @@
+import AFBase
+import AFNetworkingTesting
+import AFTestSupport
+import Foundation
+import Testing
+
+@testable import AFURLSession
+
+/// A WebSocket that is opened again, against a real server on the loopback interface.
+@Suite(.serialized)
+struct ReconnectingWebSocketTests {
+    private final class Listener: ReconnectingWebSocketDelegate {
+        let words = Watched<[String]>([])
+
+        func webSocket(_ webSocket: ReconnectingWebSocket, didOpen task: URLSessionWebSocketTask) {
+            words.change { $0.append("open") }
+        }
+
+        func webSocket(_ webSocket: ReconnectingWebSocket, didReceive message: URLSessionWebSocketTask.Message) {
+            if case .string(let text) = message { words.change { $0.append(text) } }
+        }
+
+        func webSocket(
+            _ webSocket: ReconnectingWebSocket,
+            willReconnectAfter wait: Duration,
+            attempt: Int,
+            because error: (any Error)?
+        ) {
+            words.change { $0.append("again \(attempt)") }
+        }
+
+        func webSocket(_ webSocket: ReconnectingWebSocket, didEndWith error: (any Error)?) {
+            words.change { $0.append(error == nil ? "end" : "end with an error") }
+        }
+
+        func ended() async throws -> [String] {
+            try await words.wait("the end") { $0.last?.hasPrefix("end") == true }
+        }
+    }
+
+    private let server: TestServer
+    private let listener = Listener()
+    private let count = Lock(0)
+
+    init() throws {
+        server = try TestServer()
+    }
+
+    /// How often the server was asked, this time included.
+    private func serve(_ answer: @escaping @Sendable (Int) -> ServerReply) {
+        server.route("GET", "/ws") { [count] _ in
+            answer(
+                count.withLock { count in
+                    count += 1
+                    return count
+                }
+            )
+        }
+    }
+
+    private func socket(_ change: (inout ReconnectionOptions) -> Void = { _ in }) -> ReconnectingWebSocket {
+        var reconnection = ReconnectionOptions()
+        reconnection.initialDelay = .milliseconds(1)
+        change(&reconnection)
+        return ReconnectingWebSocket(
+            URLRequest(url: server.url("/ws")),
+            session: .loopback(),
+            reconnection: reconnection,
+            delegate: listener
+        )
+    }
+
+    @Test func `a connection that is lost is made again, until the server closes for good`() async throws {
+        serve { number in
+            .webSocket { socket in
+                try socket.send(text: "\(number)")
+                if number == 3 { try socket.close() }
+            }
+        }
+        socket().resume()
+        #expect(try await listener.ended() == ["open", "1", "again 1", "open", "2", "again 1", "open", "3", "end"])
+    }
+
+    @Test func `attempts that come to nothing have a limit`() async throws {
+        serve { _ in .status(503) }
+        socket { $0.maximumAttempts = 3 }.resume()
+        #expect(try await listener.ended() == ["again 2", "again 3", "end with an error"])
+        #expect(count.withLock { $0 } == 3)
+    }
+
+    @Test func `a status or a code that would come back ends it`() async throws {
+        serve { _ in .status(404) }
+        socket().resume()
+        #expect(try await listener.ended() == ["end with an error"])
+
+        let other = Listener()
+        serve { _ in .webSocket { try $0.close(1008) } }
+        ReconnectingWebSocket(URLRequest(url: server.url("/ws")), session: .loopback(), delegate: other).resume()
+        #expect(try await other.ended() == ["open", "end with an error"])
+    }
+
+    @Test func `closing ends the wait for another attempt`() async throws {
+        serve { _ in .status(503) }
+        let socket = socket { ($0.initialDelay, $0.maximumDelay) = (.seconds(1000), .seconds(1000)) }
+        socket.resume()
+        try await listener.words.wait("the wait") { $0.count == 1 }
+        socket.close()
+        #expect(try await listener.ended() == ["again 2", "end"])
+    }
+
+    @Test func `messages wait for the next connection, unless their Swift task is cancelled`() async throws {
+        serve { number in
+            number == 1
+                ? .status(503)
+                : .webSocket { socket in
+                    while case .text(let text)? = try socket.receive() { try socket.send(text: text) }
+                }
+        }
+        let socket = socket { ($0.initialDelay, $0.maximumDelay) = (.milliseconds(200), .milliseconds(200)) }
+        let cancelled = Task { try await socket.send(.string("never")) }
+        cancelled.cancel()
+        await #expect(throws: CancellationError.self) { try await cancelled.value }
+        socket.resume()
+        try await socket.send(.string("kept"))
+        try await listener.words.wait("the echo") { $0.contains("kept") }
+        socket.close()
+        #expect(try await listener.ended() == ["again 2", "open", "kept", "end"])
+        await #expect(throws: URLError.self) { try await socket.send(.string("late")) }
+    }
+}
