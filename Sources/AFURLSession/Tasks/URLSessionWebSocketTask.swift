@@ -142,7 +142,10 @@ public final class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable 
 public protocol URLSessionWebSocketDelegate: URLSessionTaskDelegate {
     /// The WebSocket is open.
     ///
-    /// - Parameter protocol: The subprotocol that the server has chosen, if any.
+    /// - Parameters:
+    ///   - session: The session of the task.
+    ///   - webSocketTask: The task whose WebSocket is open.
+    ///   - protocol: The subprotocol that the server has chosen, if any.
     func urlSession(
         _ session: URLSession,
         webSocketTask: URLSessionWebSocketTask,

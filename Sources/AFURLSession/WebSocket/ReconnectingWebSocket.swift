@@ -41,6 +41,8 @@ public protocol ReconnectingWebSocketDelegate: AnyObject, Sendable {
     /// The WebSocket was closed, or could not be opened, and will be opened again after a wait.
     ///
     /// - Parameters:
+    ///   - webSocket: The WebSocket that was closed.
+    ///   - wait: The time until the attempt.
     ///   - attempt: The number of the attempt to come: 1 after a connection that was good.
     ///   - error: Why; nil if the server has closed in order.
     func webSocket(
@@ -52,7 +54,9 @@ public protocol ReconnectingWebSocketDelegate: AnyObject, Sendable {
 
     /// It will not be opened again. The last call.
     ///
-    /// - Parameter error: Nil after ``ReconnectingWebSocket/close(with:reason:)``, and if the server has closed for good.
+    /// - Parameters:
+    ///   - webSocket: The WebSocket that has ended.
+    ///   - error: Nil after ``ReconnectingWebSocket/close(with:reason:)``, and if the server has closed for good.
     func webSocket(_ webSocket: ReconnectingWebSocket, didEndWith error: (any Error)?)
 }
 
