@@ -35,7 +35,11 @@ public struct Fifo<Element> {
         guard !isEmpty else { return nil }
         let element = elements[head].take()
         head += 1
-        if head == elements.count {
+        if head == 1, elements.count == 1 {
+            // `removeAll` would cost more than all the rest.
+            elements.removeLast()
+            head = 0
+        } else if head == elements.count {
             elements.removeAll(keepingCapacity: elements.capacity <= Self.keptCapacity)
             head = 0
         } else if head > Self.keptCapacity, head > elements.count / 2 {
@@ -47,7 +51,8 @@ public struct Fifo<Element> {
 
     /// Puts an element back that was taken.
     @inlinable
-    public mutating func putBack(_ element: Element) {
+    public mutating func putBack(_ element: consuming Element) {
+        if isEmpty { return elements.append(element) }
         guard head > 0 else { return elements.insert(element, at: 0) }
         head -= 1
         elements[head] = element

@@ -16,23 +16,21 @@ extension URLSessionWebSocketTask {
     package static func httpText(of url: String) -> String { RequestURL.httpText(ofWebSocket: url) }
 
     /// Gives an operation to the loop. Operations arrive there in the order of the calls.
-    private func ask(_ job: @escaping @Sendable (WebSocketConnector, SessionCore) -> Void) {
-        session.world.enqueue { [self] in
-            guard let connector = load.value.consumer as? WebSocketConnector else { return }
-            job(connector, session.core.value)
-        }
+    private func enqueue(_ operation: sending @escaping () -> Void) {
+        session.world.enqueue(operation)
     }
 
+    /// On the loop.
+    private var connector: WebSocketConnector? { load.value.consumer as? WebSocketConnector }
+    private var core: SessionCore { session.core.value }
+
     /// Gives an order to the loop, and waits for its answer.
-    private func awaiting(
-        _ job: @escaping @Sendable (WebSocketConnector, SendOrder, SessionCore) -> Void
-    ) async throws {
+    private func awaiting(_ give: (SendOrder) -> Void) async throws {
         if let error = unavailability { throw error }
         let answer = StreamAnswer<Void>()
         await withUnsafeContinuation { continuation in
             answer.expect(continuation)
-            let order = SendOrder(isAwaited: true) { answer.give($0.map(Result.failure) ?? .success(())) }
-            ask { connector, session in job(connector, order, session) }
+            give(SendOrder(isAwaited: true) { answer.give($0.map(Result.failure) ?? .success(())) })
         }
         try answer.taken()
     }
@@ -47,7 +45,7 @@ extension URLSessionWebSocketTask {
         set {
             closing.withLock { $0.messageLimit = newValue }
             // The job reads it again: if two threads set it, the loop ends with the value that stays.
-            ask { [closing] connector, _ in connector.limitMessages(to: closing.withLock { $0.messageLimit }) }
+            enqueue { [self] in connector?.limitMessages(to: closing.withLock { $0.messageLimit }) }
         }
     }
 }
@@ -61,7 +59,7 @@ extension URLSessionWebSocketTask {
     @discardableResult
     public func open() async throws -> String? {
         resume()
-        try await awaiting { connector, order, session in connector.tellWhenOpen(order, in: session) }
+        try await awaiting { order in enqueue { [self] in connector?.tellWhenOpen(order, in: core) } }
         return subprotocol
     }
 }
@@ -79,13 +77,13 @@ extension URLSessionWebSocketTask {
     public func send(_ message: Message, completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
         if let error = unavailability { return completionHandler(error) }
         let order = SendOrder(isAwaited: false, handler: completionHandler)
-        ask { connector, session in connector.send(message.onWire, order, in: session) }
+        enqueue { [self] in connector?.send(message.onWire, order, in: core) }
     }
 
     /// Sends a message, and returns when the kernel has taken all bytes. Independent of the delegate queue. Cancelling
     /// the Swift task does not take the message back.
     public func send(_ message: Message) async throws {
-        try await awaiting { connector, order, session in connector.send(message.onWire, order, in: session) }
+        try await awaiting { order in enqueue { [self] in connector?.send(message.onWire, order, in: core) } }
     }
 
     /// Sends a ping.
@@ -94,14 +92,13 @@ extension URLSessionWebSocketTask {
     @preconcurrency
     public func sendPing(pongReceiveHandler: @escaping @Sendable ((any Error)?) -> Void) {
         if let error = unavailability { return pongReceiveHandler(error) }
-        ask { connector, session in
-            connector.ping(SendOrder(isAwaited: false, handler: pongReceiveHandler), in: session)
-        }
+        let order = SendOrder(isAwaited: false, handler: pongReceiveHandler)
+        enqueue { [self] in connector?.ping(order, in: core) }
     }
 
     /// Sends a ping, and returns when the server has answered. Independent of the delegate queue.
     public func sendPing() async throws {
-        try await awaiting { connector, order, session in connector.ping(order, in: session) }
+        try await awaiting { order in enqueue { [self] in connector?.ping(order, in: core) } }
     }
 
     /// Closes in order: sends the messages that wait, and then a Close frame. Messages that arrive before the server has
@@ -113,8 +110,8 @@ extension URLSessionWebSocketTask {
     ///   - reason: UTF-8 text, of which 123 bytes are sent.
     public func cancel(with closeCode: CloseCode, reason: Data?) {
         guard session.world.unavailability() == nil else { return cancel() }
-        ask { [self] connector, _ in
-            if !connector.close(closeCode, reason) { cancel() }
+        enqueue { [self] in
+            if connector?.close(closeCode, reason) == false { cancel() }
         }
     }
 }
@@ -129,8 +126,8 @@ extension URLSessionWebSocketTask {
     @preconcurrency
     public func receive(completionHandler: @escaping @Sendable (Result<Message, any Error>) -> Void) {
         if let error = unavailability { return completionHandler(.failure(error)) }
-        ask { connector, session in
-            connector.receive(ReceiveOrder(isAwaited: false, handler: completionHandler), in: session)
+        enqueue { [self] in
+            connector?.receive(ReceiveOrder(isAwaited: false, handler: completionHandler), in: core)
         }
     }
 
@@ -143,10 +140,10 @@ extension URLSessionWebSocketTask {
         await withTaskCancellationHandler {
             await withUnsafeContinuation { continuation in
                 answer.expect(continuation)
-                ask { connector, session in connector.receive(order.value, in: session) }
+                enqueue { [self] in connector?.receive(order.value, in: core) }
             }
         } onCancel: {
-            ask { connector, session in connector.withdraw(order.value, in: session) }
+            enqueue { [self] in connector?.withdraw(order.value, in: core) }
         }
         return try answer.taken()
     }

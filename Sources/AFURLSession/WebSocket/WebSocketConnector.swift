@@ -14,15 +14,14 @@ struct SendOrder: Sendable {
 
 /// A message that the program wants to receive. Confined to the loop.
 final class ReceiveOrder {
+    typealias Reception = Result<URLSessionWebSocketTask.Message, any Error>
+
     let isAwaited: Bool
     /// The caller does not wait any more: perhaps since before the order arrived.
     var isWithdrawn = false
-    let handler: @Sendable (Result<URLSessionWebSocketTask.Message, any Error>) -> Void
+    let handler: @Sendable (Reception) -> Void
 
-    init(
-        isAwaited: Bool,
-        handler: @escaping @Sendable (Result<URLSessionWebSocketTask.Message, any Error>) -> Void
-    ) {
+    init(isAwaited: Bool, handler: @escaping @Sendable (Reception) -> Void) {
         self.isAwaited = isAwaited
         self.handler = handler
     }
@@ -52,16 +51,16 @@ final class WebSocketConnector: TaskConsumer {
 
     private let options: WebSocketOptions
     private let closing: Lock<URLSessionWebSocketTask.Closing>
-    private var load: Load?
-    private var stage = Stage.asking
+    @exclusivity(unchecked) private var load: Load?
+    @exclusivity(unchecked) private var stage = Stage.asking
     /// The value of `Sec-WebSocket-Accept` that answers the last request.
     private var accept: [UInt8]?
     private var handshake: WebSocketHandshake?
-    private var operations = Fifo<Operation>()
-    private var receives = Fifo<ReceiveOrder>()
-    private var inbox = Fifo<WebSocketMessage>()
+    @exclusivity(unchecked) private var operations = Fifo<Operation>()
+    @exclusivity(unchecked) private var receives = Fifo<ReceiveOrder>()
+    @exclusivity(unchecked) private var inbox = Fifo<WebSocketMessage>()
     /// How much the messages in the inbox take.
-    private var inboxCost = 0
+    @exclusivity(unchecked) private var inboxCost = 0
     /// Limits the task as a whole, when no transfer does.
     private var lifetime: PausableTimer?
     /// The number of the connection in its session.
@@ -166,8 +165,8 @@ final class WebSocketConnector: TaskConsumer {
 
     private func startLifetime(until deadline: LoopInstant, of load: Load) {
         let interval = LoopInterval(load.session.loop.now.duration(to: deadline))
-        let timer = PausableTimer(interval, on: load.session.loop) { [weak load] in
-            load?.fail(.transfer(.outOfTime(.receivingBody)))
+        let timer = PausableTimer(interval, on: load.session.loop) { [load] in
+            load.fail(.transfer(.outOfTime(.receivingBody)))
         }
         lifetime = timer
         if !load.isSuspended { timer.start() }
@@ -217,22 +216,19 @@ final class WebSocketConnector: TaskConsumer {
         switch operation {
         case .send(let message, let order):
             let count = Int64(message.byteCount)
-            connection.send(message) { [weak self, weak load] failure in
-                if failure == nil { load?.snapshot.withLock { $0.sent += count } }
-                self?.finish(order, failure.map { self?.error($0, load) ?? URLError(.cancelled) }, in: session)
+            connection.send(message) { [self] failure in
+                if failure == nil { load.snapshot.withLock { $0.sent += count } }
+                finish(order, failure.map { error($0, load) }, in: session)
             }
             load.trace?.sent(message, at: session.loop.now)
         case .nothing(let order): finish(order, nil, in: session)
         case .ping(let order):
-            connection.ping { [weak self, weak load] failure in
-                self?.finish(order, failure.map { self?.error($0, load) ?? URLError(.cancelled) }, in: session)
-            }
+            connection.ping { [self] failure in finish(order, failure.map { error($0, load) }, in: session) }
         }
     }
 
     private func finish(_ order: SendOrder, _ error: (any Error)?, in session: SessionCore) {
-        let handler = order.handler
-        (order.isAwaited ? session.resumptions : session.outbox).post(.block { handler(error) })
+        (order.isAwaited ? session.resumptions : session.outbox).post(.failure(order.handler, error))
     }
 
     /// False if there is no WebSocket to close.
@@ -274,11 +270,7 @@ final class WebSocketConnector: TaskConsumer {
         finish(order, .failure(CancellationError()), in: session)
     }
 
-    private func finish(
-        _ order: ReceiveOrder,
-        _ result: Result<URLSessionWebSocketTask.Message, any Error>,
-        in session: SessionCore
-    ) {
+    private func finish(_ order: ReceiveOrder, _ result: ReceiveOrder.Reception, in session: SessionCore) {
         let handler = order.handler
         (order.isAwaited ? session.resumptions : session.outbox).post(.block { handler(result) })
     }
@@ -324,10 +316,8 @@ final class WebSocketConnector: TaskConsumer {
         }
     }
 
-    private func error(_ failure: WebSocketFailure, _ load: Load?) -> any Error {
-        if case .over(let error) = stage { return error }
-        let error = LoadError(failure)
-        return load?.urlError(error) ?? error.urlError(for: nil)
+    private func error(_ failure: WebSocketFailure, _ load: Load) -> any Error {
+        if case .over(let error) = stage { error } else { load.urlError(LoadError(failure)) }
     }
 
     private func tell(_ call: @escaping @Sendable (any URLSessionWebSocketDelegate, URLSessionWebSocketTask) -> Void) {

@@ -7,6 +7,7 @@ package import Foundation
 package enum Callback: Sendable {
     case completion(DataCompletion, Data?, URLResponse?, (any Error)?)
     case block(@Sendable () -> Void)
+    case failure(@Sendable ((any Error)?) -> Void, (any Error)?)
     /// Made on another queue.
     case onQueue(DispatchQueue, @Sendable () -> Void)
     /// The call has been made.
@@ -16,6 +17,7 @@ package enum Callback: Sendable {
         switch consume self {
         case .completion(let handler, let data, let response, let error): handler(data, response, error)
         case .block(let body): body()
+        case .failure(let handler, let error): handler(error)
         case .onQueue(let queue, let body): queue.async(execute: body)
         case .made: break
         }
