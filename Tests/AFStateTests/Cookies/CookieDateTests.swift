@@ -19,6 +19,22 @@ extension CookieRules {
             #expect(CookieDate.seconds(text) == 784_111_777, "\(text)")
         }
 
+        @Test func `each character that separates words does, and no other, T-COO-17`() {
+            let separators: [ClosedRange<UInt8>] = [0x09...0x09, 0x20...0x2F, 0x3B...0x40, 0x5B...0x60, 0x7B...0x7E]
+            for byte in UInt8(1)...0x7E {
+                let text = "06\(Character(UnicodeScalar(byte)))Nov 1994 08:49:37"
+                #expect((CookieDate.seconds(text) != nil) == separators.contains { $0.contains(byte) }, "\(byte)")
+            }
+        }
+
+        @Test func `the limits of each number count, T-COO-17`() {
+            #expect(CookieDate.seconds("1 Jan 1970 0:0:0") == 0)
+            #expect(CookieDate.seconds("01 Jan 1970 23:59:59") == 86_399)
+            #expect(CookieDate.seconds("01 Jan 0069 00:00:00") == 3_124_224_000)
+            #expect(CookieDate.seconds("01 Jan 0070 00:00:00") == 0)
+            #expect(CookieDate.seconds("01 Jan 0100 00:00:00") == nil)
+        }
+
         private static let malformed: [String] = [
             "", "0", "now", "Sun", "06 Nov 1994", "08:49:37", "06 Nov 08:49:37", "Nov 1994 08:49:37",
             "06 Nov 1994 08:49", "06 Nov 1994 24:00:00", "06 Nov 1994 00:60:00", "06 Nov 1994 00:00:60",

@@ -135,6 +135,7 @@ extension CookieRules {
             let cookie = try parse("a=b; Path=/1; PATH=/2; Domain=one.com; domain=TWO.com; Path=/\(long)")
             #expect(cookie.path == .given(Array("/2".utf8)))
             #expect(cookie.domain == Array("two.com".utf8))
+            #expect(try parse("a=b; Path=/\(long.dropLast())").path == .given(Array("/\(long.dropLast())".utf8)))
             #expect(try parse("a=b; Path=/1; Path=x").path == .standard(isWritten: true))
             #expect(try parse("a=b; Secure=no; HttpOnly = maybe").isSecure)
         }

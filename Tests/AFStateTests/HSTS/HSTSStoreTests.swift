@@ -39,6 +39,12 @@ struct HSTSStoreTests {
         #expect(HSTSStore.Entry(host: "a b", includesSubdomains: false, expires: .distantFuture) == nil)
     }
 
+    @Test func `a store that forgets all hosts covers none`() throws {
+        let store = try store("example.com", subdomains: true)
+        store.removeAll()
+        #expect(!store.covers(host: "example.com") && store.entries.isEmpty)
+    }
+
     @Test func `hosts that were saved are read again, and no others`() throws {
         let wide = try store("example.com", subdomains: true)
         let data = try JSONEncoder().encode(wide.entries)

@@ -43,6 +43,7 @@ extension ProxyTests {
                 excepted: ["a.test", "b.test", "c.test", "d.test"],
                 proxied: ["e.test", "test"]
             ),
+            Row(list: "a.test\r\nb.test\u{B}c.test\u{E}", excepted: ["a.test", "b.test"], proxied: ["d.test"]),
             Row(
                 list: "Example.COM",
                 excepted: ["example.com", "www.EXAMPLE.com"],
@@ -162,6 +163,7 @@ extension ProxyTests {
             ]
             let there = [
                 "localhost.test", "notlocalhost", "128.0.0.1", "126.255.255.255", "[::2]", "[::1:0]", "10.0.0.1",
+                "1.0.0.0", "0.0.0.1", "0.127.0.0", "[::ffff:1.0.0.0]", "[::ffff:0.0.0.1]", "[::1:127.0.0.1]",
             ]
             var configuration = ProxyConfiguration(try ProxyServer("http://proxy.test"))
             let usual = ProxySelection(configuration, agentLine: [])

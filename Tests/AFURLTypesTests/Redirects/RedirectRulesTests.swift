@@ -183,6 +183,19 @@ struct RedirectRulesTests {
         #expect(RedirectPolicy.haveSameOrigin(other, one) == areSame)
     }
 
+    @Test func `T-STS-05 over TLS a URL keeps its port, unless that is the one of http`() throws {
+        let table: [(String, String?)] = [
+            ("http://a.test/b?c#d", "https://a.test/b?c#d"), ("http://a.test:80/b", "https://a.test/b"),
+            ("http://a.test:8080/", "https://a.test:8080/"), ("http://a.test:800?x", "https://a.test:800?x"),
+            ("http://[::1]/", "https://[::1]/"), ("http://[::1]:80/", "https://[::1]/"),
+            ("http://[2001:db8::80]:81/", "https://[2001:db8::80]:81/"),
+            ("ws://a.test/", "https://a.test/"), ("https://a.test/", nil), ("ftp://a.test/", nil),
+        ]
+        for (text, expected) in table {
+            #expect(try #require(URL(string: text)).withTLS?.absoluteString == expected, "\(text)")
+        }
+    }
+
     @Test func `T-RED-06 a field that was dropped on the way never comes back`() throws {
         let origins = ["http://a.test", "http://b.test", "http://c.test"]
         for chain in 0..<81 {
