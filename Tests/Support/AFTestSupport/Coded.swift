@@ -12,6 +12,8 @@ package enum Coded {
     package static func gzip(_ data: Data, level: Int32 = 6) -> Data { deflate(data, .gzip, level) }
     package static func zlib(_ data: Data) -> Data { deflate(data, .zlib) }
     package static func raw(_ data: Data) -> Data { deflate(data, .raw) }
+    /// Raw deflate up to a flush, without an end: another one may follow.
+    package static func flushed(_ data: Data) -> Data { deflate(data, .raw, flush: Z_SYNC_FLUSH) }
 
     package static func deflate(_ data: Data, _ format: Format, _ level: Int32 = 6, flush: Int32 = Z_FINISH) -> Data {
         var stream = z_stream()
