@@ -122,10 +122,11 @@ extension EventStream {
         if request.value(forHTTPHeaderField: "Accept") == nil {
             request.setValue("text/event-stream", forHTTPHeaderField: "Accept")
         }
-        // The standard asks for the cache mode "no-store": a stream from the cache would be over at once.
+        // The standard asks for the cache mode "no-store": a stream from the cache would be over at once, and the next
+        // request for the page would be answered with one that was stored.
         request.cachePolicy = .reloadIgnoringLocalCacheData
-        if request.value(forHTTPHeaderField: "Cache-Control") == nil {
-            request.setValue("no-store", forHTTPHeaderField: "Cache-Control")
+        if request.value(forHTTPHeaderField: "Cache-Control")?.contains("no-store") != true {
+            request.addValue("no-store", forHTTPHeaderField: "Cache-Control")
         }
         // The server chooses it, and could choose one that no request may have.
         if !lastID.isEmpty, !lastID.utf8.contains(where: ByteScanning.isForbiddenControl) {

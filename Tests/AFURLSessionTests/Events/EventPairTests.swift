@@ -219,7 +219,7 @@ struct EventPairTests {
         }
     }
 
-    @Test(arguments: [nil, "no-store"])
+    @Test(arguments: [nil, "no-cache", "no-store", "max-age=1000"])
     func `the cache does not store a stream, whatever the request says of caches`(control: String?) async throws {
         serveStorable()
         let session = URLSession.loopback {
