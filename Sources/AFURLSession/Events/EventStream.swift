@@ -84,7 +84,8 @@ public struct EventStreamOptions: Sendable, Hashable {
 /// come back, as those about certificates.
 ///
 /// If the stream connects again, the request has the identifier of the last event as `Last-Event-ID`, unless that is no
-/// text for a header field. A server that sends nothing for the request's `timeoutInterval` counts as gone.
+/// text for a header field. A server that sends nothing for the request's `timeoutInterval` counts as gone. When the
+/// session is invalidated, the stream throws, also while it waits to connect again.
 public struct EventStream: AsyncSequence, Sendable {
     /// An event.
     public typealias Element = ServerSentEvent
@@ -173,7 +174,7 @@ public struct EventStream: AsyncSequence, Sendable {
             failures += 1
             if let most = options.maximumAttempts, failures >= most { return try finish(ending) }
             do {
-                try await LoopSleep.sleep(for: delay(after: ending), in: stream.session.world)
+                try await LoopSleep.sleep(for: delay(after: ending), in: stream.session)
             } catch {
                 isOver = true
                 throw error

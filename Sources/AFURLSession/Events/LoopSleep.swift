@@ -1,19 +1,23 @@
 import AFLoop
 
-/// A wait by the clock of a loop, which tests set.
+/// A wait of a session by the clock of its loop, which tests set. The session ends it when it is invalidated.
 final class LoopSleep: TimerTarget {
     private let loop: EventLoop
+    private let session: LoopBound<SessionCore>
     private var continuation: UnsafeContinuation<Void, Never>?
     private var timer: TimerID?
     private var isCancelled = false
 
-    private init(_ loop: EventLoop) {
-        self.loop = loop
+    private init(_ session: URLSession) {
+        loop = session.world.loop
+        self.session = session.core
     }
 
-    /// Throws `CancellationError` if the Swift task is cancelled, and then at once.
-    static func sleep(for duration: Duration, in world: World) async throws {
-        let sleep = LoopBound(LoopSleep(world.loop), on: world.loop)
+    /// Throws `CancellationError` if the Swift task is cancelled, and then at once. Returns early if the session is
+    /// invalidated: what the caller does next with the session fails, and says why.
+    static func sleep(for duration: Duration, in session: URLSession) async throws {
+        let world = session.world
+        let sleep = LoopBound(LoopSleep(session), on: world.loop)
         await withTaskCancellationHandler {
             await withUnsafeContinuation { continuation in
                 world.enqueue { sleep.value.start(duration, continuation) }
@@ -26,7 +30,8 @@ final class LoopSleep: TimerTarget {
 
     private func start(_ duration: Duration, _ continuation: UnsafeContinuation<Void, Never>) {
         self.continuation = continuation
-        if isCancelled { return finish() }
+        if isCancelled || session.value.isInvalidated { return finish() }
+        session.value.sleepers[ObjectIdentifier(self)] = cancel
         timer = loop.startTimer(at: loop.now + duration, for: self)
     }
 
@@ -40,6 +45,7 @@ final class LoopSleep: TimerTarget {
 
     private func finish() {
         timer = nil
+        session.value.sleepers[ObjectIdentifier(self)] = nil
         continuation?.resume()
         continuation = nil
     }

@@ -47,6 +47,9 @@ final class SessionCore {
     /// Numbers for the delegates of single tasks.
     @exclusivity(unchecked) var delegateNumbers = DelegateNumbers()
 
+    /// What wakes the streams and WebSockets that wait to connect again.
+    @exclusivity(unchecked) var sleepers: [ObjectIdentifier: () -> Void] = [:]
+
     @exclusivity(unchecked) private(set) var delegate: (any URLSessionDelegate)?
     /// The delegate, if it hears about tasks.
     @exclusivity(unchecked) private(set) var taskDelegate: (any URLSessionTaskDelegate)?
@@ -198,6 +201,7 @@ final class SessionCore {
         let last = isInvalidated ? invalidating : session
         isInvalidated = true
         invalidating = nil
+        for wake in sleepers.values { wake() }
         for task in session.madeTasks where task.cancelIfSuspended() { task.load.value.reconcile(task) }
         if cancelling {
             for load in tasks { load?.fail(.cancelled) }

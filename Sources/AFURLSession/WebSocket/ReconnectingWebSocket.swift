@@ -85,7 +85,7 @@ extension ReconnectingWebSocketDelegate {
 /// hold for each of them. Messages that were sent and not received by the server are lost with their connection: a
 /// program that must not lose them repeats them when its delegate hears that the WebSocket is open.
 ///
-/// It goes on until it ends, also if you keep no reference to it.
+/// It goes on until it ends, also if you keep no reference to it. It ends with its session.
 public final class ReconnectingWebSocket: Sendable {
     private struct State {
         var runner: Task<Void, Never>?
@@ -200,7 +200,7 @@ public final class ReconnectingWebSocket: Sendable {
             await session.onDelegateQueue { [delegate, failures, ending] in
                 delegate.webSocket(self, willReconnectAfter: wait, attempt: failures + 1, because: ending)
             }
-            try? await LoopSleep.sleep(for: wait, in: session.world)
+            try? await LoopSleep.sleep(for: wait, in: session)
         }
         await end(nil)
     }

@@ -100,4 +100,20 @@ import Testing
         #expect(data == ["a"])
         #expect(site.server.requests.map { $0.headers["Authorization"] != nil } == [false, true, true])
     }
+
+    @Test func `a manager whose session ends ends a stream that waits to connect again`() async throws {
+        var slow = EventStreamOptions()
+        (slow.initialDelay, slow.maximumDelay) = (.seconds(3600), .seconds(3600))
+        let stream = try manager.events("events/3?per_response=1", options: slow)
+        let seen = Watched(0)
+        let reading = Task {
+            for try await _ in stream { seen.change { $0 += 1 } }
+        }
+        try await seen.wait("the event") { $0 == 1 }
+
+        manager.invalidateSessionCancelingTasks(false, resetSession: false)
+
+        let error = await #expect(throws: URLError.self) { try await reading.value }
+        #expect(error?.code == .cancelled && site.server.requests.count == 1)
+    }
 }

@@ -23,6 +23,13 @@ struct EventPairTests {
         return options
     }
 
+    /// Connects again after an hour.
+    private var slow: EventStreamOptions {
+        var options = EventStreamOptions()
+        (options.initialDelay, options.maximumDelay) = (.seconds(3600), .seconds(3600))
+        return options
+    }
+
     private let once = EventStreamOptions(reconnection: .never)
 
     /// The data of a stream that ends without an error.
@@ -30,6 +37,15 @@ struct EventPairTests {
         var data: [String] = []
         for try await event in stream { data.append(event.data) }
         return data
+    }
+
+    /// Waits until the session has no task.
+    private func waitUntilIdle(_ session: URLSession) async throws {
+        let tasks = Watched(1)
+        try await eventually("the end of all tasks") {
+            session.getAllTasks { all in tasks.change { $0 = all.count } }
+            return tasks.value == 0
+        }
     }
 
     private func error(of stream: EventStream) async -> URLError? {
@@ -357,5 +373,61 @@ struct EventPairTests {
         #expect(words.value.isEmpty && server.requests.count == 1)
         session.delegateQueue.isSuspended = false
         #expect(try await words.wait("the end") { $0.last == "end" } == ["a", "b", "end"])
+    }
+
+    // MARK: - The end of the session
+
+    @Test(arguments: [true, false])
+    func `invalidating the session ends a stream that waits to connect again`(isCancelling: Bool) async throws {
+        server.route("GET", "/events", .events("data: a"))
+        let witness = Witness()
+        let session = URLSession.loopback(delegate: witness)
+        let (seen, end) = (Watched(0), Watched<URLError?>(nil))
+        let source = EventSource(URLRequest(url: server.url("/events")), session: session, options: slow) { _ in
+            seen.change { $0 += 1 }
+        } completion: { error in
+            end.change { $0 = error as? URLError }
+        }
+        source.resume()
+        try await seen.wait("the event") { $0 == 1 }
+        try await waitUntilIdle(session)
+
+        if isCancelling { session.invalidateAndCancel() } else { session.finishTasksAndInvalidate() }
+
+        let error = try await end.wait("the end") { $0 != nil }
+        #expect(error?.code == .cancelled && error?.loadFailure?.detail == .invalidated)
+        try await witness.words.wait("the end of the session") { $0.contains("invalid") }
+        #expect(server.requests.count == 1)
+    }
+
+    @Test func `a session that finishes its tasks lets the response end, and no other begin`() async throws {
+        server.script(
+            .expectHead,
+            .send("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: a\n\n"),
+            .pause(until: "second"),
+            .send("data: b\n\n")
+        )
+        let session = URLSession.loopback()
+        var events = session.events(from: server.url("/events"), options: slow).makeAsyncIterator()
+        #expect(try await events.next()?.data == "a")
+
+        session.finishTasksAndInvalidate()
+        server.signal("second")
+
+        #expect(try await events.next()?.data == "b")
+        let error = await #expect(throws: URLError.self) { try await events.next() }
+        #expect(error?.loadFailure?.detail == .invalidated && server.connections.count == 1)
+    }
+
+    @Test func `cancelling the session's tasks ends a stream that reads`() async throws {
+        server.route("GET", "/events", ServerReply.events("data: a", "data: b").stalling(after: 14))
+        let session = URLSession.loopback()
+        var events = session.events(from: server.url("/events"), options: quick).makeAsyncIterator()
+        #expect(try await events.next()?.data == "a")
+
+        session.invalidateAndCancel()
+
+        let error = await #expect(throws: URLError.self) { try await events.next() }
+        #expect(error?.code == .cancelled && server.requests.count == 1)
     }
 }

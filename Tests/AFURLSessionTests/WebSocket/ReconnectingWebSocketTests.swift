@@ -108,6 +108,19 @@ struct ReconnectingWebSocketTests {
         #expect(try await listener.ended() == ["again 2", "end"])
     }
 
+    @Test func `the end of the session ends the wait for another attempt`() async throws {
+        serve { _ in .status(503) }
+        let session = URLSession.loopback()
+        var reconnection = ReconnectionOptions()
+        (reconnection.initialDelay, reconnection.maximumDelay) = (.seconds(1000), .seconds(1000))
+        let request = URLRequest(url: server.url("/ws"))
+        ReconnectingWebSocket(request, session: session, reconnection: reconnection, delegate: listener).resume()
+        try await listener.words.wait("the wait") { $0.count == 1 }
+        session.finishTasksAndInvalidate()
+        #expect(try await listener.ended() == ["again 2", "end with an error"])
+        #expect(count.withLock { $0 } == 1)
+    }
+
     @Test func `messages wait for the next connection, unless their Swift task is cancelled`() async throws {
         serve { number in
             number == 1
