@@ -2,12 +2,14 @@ import AFURLSession
 import Foundation
 
 /// `afnet events`: prints the events of a stream as they arrive.
-@MainActor struct EventsCommand {
+@MainActor final class EventsCommand {
     private let arguments: Arguments
     private let console: Console
     private let session: URLSession
     private let stream: EventStream
     private let jar: CookieKeeper
+    /// The first one counts.
+    private var ending: Result<ExitCode, TransferFailure>?
 
     init(_ arguments: Arguments) throws(TransferFailure) {
         self.arguments = arguments
@@ -39,18 +41,29 @@ import Foundation
         )
     }
 
+    /// Runs until the stream ends, or its time is over.
     func run() async throws(TransferFailure) -> ExitCode {
-        defer { session.invalidateAndCancel() }
-        var failure: TransferFailure?
+        if arguments.maximumTime > 0 {
+            Task {
+                try await Task.sleep(for: .seconds(arguments.maximumTime))
+                end(.failure(TransferFailure(.timedOut, "the stream has used up its time (--max-time)")))
+            }
+        }
         do {
             for try await event in stream { try write(event) }
+            end(.success(.done))
         } catch {
-            failure = error as? TransferFailure ?? TransferFailure(error, hasResponse: true)
+            end(.failure(error as? TransferFailure ?? TransferFailure(error, hasResponse: true)))
         }
         // A stream that fails has cookies all the same.
         try jar.finish()
-        if let failure { throw failure }
-        return .done
+        return try ending?.get() ?? .done
+    }
+
+    /// The stream throws when its session is invalid.
+    private func end(_ ending: Result<ExitCode, TransferFailure>) {
+        self.ending = self.ending ?? ending
+        session.invalidateAndCancel()
     }
 
     private func write(_ event: ServerSentEvent) throws(TransferFailure) {

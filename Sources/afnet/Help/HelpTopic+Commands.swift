@@ -191,6 +191,9 @@ extension HelpTopic {
         ends it with the first response; --retry N gives up after N attempts without an
         event. Other methods ask once. -v names each event and its identifier.
 
+        --max-time limits the stream as a whole, however often it connects: the exit
+        code is then 28.
+
         A status other than 200 is exit code 22, another content type is 1.
 
         """

@@ -79,6 +79,24 @@ import Testing
         #expect(String(decoding: jar.contents("jar") ?? Data(), as: UTF8.self).contains("\ta\tb"))
     }
 
+    @Test func `--max-time ends the stream as a whole with the code of a timeout, and the jar is written`() async throws
+    {
+        let jar = try Program.Folder()
+        // Without the limit, the server would end the stream five seconds later.
+        let first = ServerReply.events("id: 1\nretry: 5000\ndata: one", "data: two").header("Set-Cookie", "a=b")
+        for (path, reply) in [("/silent", first.stalling(after: 33)), ("/again", first.closing(after: 33))] {
+            server.route("GET", path) { $0.headers["Last-Event-ID"] == nil ? reply : .status(204) }
+            server.forgetRequests()
+
+            let run = try await Program.run("events", "-m", "2", "-c", jar.path(path), url(path))
+
+            #expect(run.code == 28 && run.text == "one\n" && run.errors.contains("--max-time"), "\(run)")
+            #expect(server.requests.count == 1)
+            #expect(String(decoding: jar.contents(path) ?? Data(), as: UTF8.self).contains("\ta\tb"))
+        }
+        #expect(try await Program.run("events", "-m", "100", url("/events/2")).code == 0)
+    }
+
     @Test func `digest is answered, and a redirect is followed with -L only`() async throws {
         server.install(.authentication)
         server.route("GET", "/moved", .status(302).header("Location", "/events/1"))

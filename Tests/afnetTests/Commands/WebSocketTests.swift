@@ -93,4 +93,12 @@ import Testing
         let connection = try #require(server.connections.first)
         #expect(connection.frames.contains { $0.closeCode == 1001 })
     }
+
+    @Test func `--max-time ends an open WebSocket with the code of a timeout`() async throws {
+        let input = Pipe()
+        let running = try Program.begin(["ws", "-m", "0.5", url("/ws/echo")], input: input)
+        #expect(try await running.code() == 28)
+        withExtendedLifetime(input) {}
+        #expect(server.requests.count == 1 && running.errors.contains("used up its time"), "\(running.errors)")
+    }
 }
