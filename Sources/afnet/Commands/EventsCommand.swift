@@ -41,8 +41,11 @@ import Foundation
         )
     }
 
-    /// Runs until the stream ends, or its time is over.
+    /// Runs until the stream ends, the user interrupts it, or its time is over.
     func run() async throws(TransferFailure) -> ExitCode {
+        let interruption = Interruption()
+        interruption.onArrival { self.end(.success(.done)) }
+        defer { interruption.stop() }
         if arguments.maximumTime > 0 {
             Task {
                 try await Task.sleep(for: .seconds(arguments.maximumTime))

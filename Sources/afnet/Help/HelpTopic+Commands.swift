@@ -192,7 +192,7 @@ extension HelpTopic {
         event. Other methods ask once. -v names each event and its identifier.
 
         --max-time limits the stream as a whole, however often it connects: the exit
-        code is then 28.
+        code is then 28. Ctrl-C ends it with 0. Both write the --cookie-jar.
 
         A status other than 200 is exit code 22, another content type is 1.
 
@@ -215,7 +215,8 @@ extension HelpTopic {
         The end of standard input closes the WebSocket with code 1000. What the server
         still sends before it answers is printed. With --binary the bytes of standard
         input go out as they are read, up to 64 KiB to a message, and those that arrive
-        are written without line ends. -v tells of the handshake and the close.
+        are written without line ends. -v tells of the handshake and the close. Ctrl-C
+        closes the WebSocket with code 1001, and the --cookie-jar is written.
 
         The exit code is 0 when the server closes with 1000, 1001 or without a code, 22
         when it opens no WebSocket, 56 when it closes with another code, and 18 when it

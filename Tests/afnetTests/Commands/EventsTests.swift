@@ -1,5 +1,6 @@
 import AFNetworkingTesting
 import Foundation
+import Glibc
 import Testing
 
 /// `afnet events`. Runs one process at a time, because other tests measure the machine.
@@ -26,7 +27,7 @@ import Testing
         let running = try Program.begin(["events", url("/slow")])
 
         #expect(try await running.firstLine() == "one")
-        _ = try await running.interrupt()
+        #expect(try await running.interrupt() == 0 && running.errors.isEmpty)
     }
 
     @Test func `JSON has the name, the data and the identifier`() async throws {
@@ -77,6 +78,22 @@ import Testing
 
         #expect(run.code == 1)
         #expect(String(decoding: jar.contents("jar") ?? Data(), as: UTF8.self).contains("\ta\tb"))
+    }
+
+    @Test(arguments: [SIGINT, SIGTERM])
+    func `the jar is written when the command is interrupted, whatever the stream does`(signal: Int32) async throws {
+        let jar = try Program.Folder()
+        let cookie = ServerReply.events("retry: 200000\ndata: one", "data: two").header("Set-Cookie", "a=b")
+        // The stream waits for an event in the first case, and to connect again in the second.
+        server.route("GET", "/silent", cookie.stalling(after: 31))
+        server.route("GET", "/again", cookie.closing(after: 31))
+
+        for path in ["/silent", "/again"] {
+            let running = try Program.begin(["events", "-c", jar.path(path), url(path)])
+            #expect(try await running.firstLine() == "one")
+            #expect(try await running.interrupt(by: signal) == 0 && running.errors.isEmpty)
+            #expect(String(decoding: jar.contents(path) ?? Data(), as: UTF8.self).contains("\ta\tb"))
+        }
     }
 
     @Test func `--max-time ends the stream as a whole with the code of a timeout, and the jar is written`() async throws

@@ -1,5 +1,6 @@
 import AFNetworkingTesting
 import Foundation
+import Glibc
 import Testing
 
 /// `afnet ws`. Runs one process at a time, because other tests measure the machine.
@@ -92,6 +93,26 @@ import Testing
         withExtendedLifetime(input) {}
         let connection = try #require(server.connections.first)
         #expect(connection.frames.contains { $0.closeCode == 1001 })
+    }
+
+    @Test(arguments: [SIGINT, SIGTERM])
+    func `the jar is written when the command is interrupted`(signal: Int32) async throws {
+        let (jar, input) = (try Program.Folder(), Pipe())
+        server.route(
+            "GET",
+            "/ws",
+            ServerReply.webSocket { socket in
+                try socket.send(text: "hello")
+                _ = try socket.receive()
+            }.header("Set-Cookie", "a=b")
+        )
+        let running = try Program.begin(["ws", "-c", jar.path("jar"), url("/ws")], input: input)
+        #expect(try await running.firstLine() == "hello")
+
+        #expect(try await running.interrupt(by: signal) == 0)
+
+        withExtendedLifetime(input) {}
+        #expect(String(decoding: jar.contents("jar") ?? Data(), as: UTF8.self).contains("\ta\tb"))
     }
 
     @Test func `--max-time ends an open WebSocket with the code of a timeout`() async throws {

@@ -88,9 +88,9 @@ struct Program {
         }
 
         /// Interrupts it and waits for its end.
-        func interrupt() async throws -> Int32 {
+        func interrupt(by signal: Int32 = SIGINT) async throws -> Int32 {
             let number = String(decoding: folder.contents("pid") ?? Data(), as: UTF8.self)
-            if let pid = pid_t(number.trimmingCharacters(in: .whitespacesAndNewlines)) { kill(pid, SIGINT) }
+            if let pid = pid_t(number.trimmingCharacters(in: .whitespacesAndNewlines)) { kill(pid, signal) }
             return try await end.value
         }
 
