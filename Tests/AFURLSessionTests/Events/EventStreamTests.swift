@@ -272,7 +272,7 @@ struct EventStreamTests {
 
     @Test func `cancelling the Swift task ends a stream that waits`() async throws {
         server.route("GET", "/events", .firstOfTwo)
-        server.route("GET", "/again", .events("data: a"))
+        server.route("GET", "/again", ServerReply.events("data: a").keepAlive(false))
         var slow = EventStreamOptions()
         slow.initialDelay = .seconds(3600)
         slow.maximumDelay = .seconds(3600)
