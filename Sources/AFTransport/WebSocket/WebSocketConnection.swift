@@ -65,15 +65,8 @@ package final class WebSocketConnection: ChannelHandler {
     @exclusivity(unchecked) private var unread: [UInt8]
     @exclusivity(unchecked) private var unreadStart = 0
     @exclusivity(unchecked) private var writeError: SystemCallError?
-    private var pings = Fifo<(number: UInt64, completion: ((WebSocketFailure?) -> Void)?)>()
-    private var pingCount: UInt64 = 0
-
-    /// When the server was last heard of.
-    @exclusivity(unchecked) private var lastHeard = LoopInstant.distantFuture
-    /// Runs until the next ping may be due.
-    private var pingTimer: PausableTimer?
-    /// Runs while the answer to a ping of ours is awaited.
-    @exclusivity(unchecked) private var pongTimer: PausableTimer?
+    /// Nil until the connection has something to ask the server.
+    @exclusivity(unchecked) private var keepAlive: WebSocketKeepAlive?
     private var closeTimer: PausableTimer?
 
     /// - Parameters:
@@ -103,13 +96,13 @@ package final class WebSocketConnection: ChannelHandler {
         outbox = WebSocketOutbox(agreement.compression, random: random)
         channel.handler = self
         channel.probePeer()
+        if terms.pingInterval != nil { keepAlive = makeKeepAlive() }
     }
 
     // MARK: - From the client
 
     package func start() {
-        lastHeard = platform.loop.now
-        startPingTimer()
+        if isOpen { keepAlive?.start() }
         proceed()
     }
 
@@ -118,18 +111,20 @@ package final class WebSocketConnection: ChannelHandler {
         guard !isSuspended else { return }
         write()
         read()
-        runPongTimer()
+        keepAlive?.clientTakesMessages(takesMessages)
     }
 
     package func suspend() {
         isSuspended = true
-        for timer in timers { timer.stop() }
+        keepAlive?.pause()
+        closeTimer?.stop()
     }
 
     package func resume() {
         guard isSuspended else { return }
         isSuspended = false
-        for timer in timers { timer.start() }
+        keepAlive?.resume()
+        closeTimer?.start()
         proceed()
     }
 
@@ -151,10 +146,8 @@ package final class WebSocketConnection: ChannelHandler {
             completion?(.closed(WebSocketClose(code: nil)))
             return
         }
-        pingCount += 1
-        pings.append((pingCount, completion))
-        outbox.addPing(withUnsafeBytes(of: pingCount.bigEndian) { Array($0) })
-        write()
+        if keepAlive == nil { keepAlive = makeKeepAlive() }
+        keepAlive?.ping(completion)
     }
 
     /// Sends a Close frame behind the messages that wait.
@@ -162,7 +155,7 @@ package final class WebSocketConnection: ChannelHandler {
         guard isOpen else { return }
         state = .closing(nil)
         outbox.addClose(close.payload)
-        stopPinging()
+        keepAlive?.stop()
         startCloseTimer()
         proceed()
     }
@@ -231,7 +224,7 @@ package final class WebSocketConnection: ChannelHandler {
             let page = platform.readBuffer.value.forReading()
             switch channel.read(into: page) {
             case .bytes(let count):
-                heardOfServer()
+                keepAlive?.heard()
                 let rest = decode(UnsafeRawBufferPointer(rebasing: page[..<count]))
                 if mayDecode { unread = Array(rest) }
             case .wouldBlock:
@@ -321,24 +314,13 @@ package final class WebSocketConnection: ChannelHandler {
             guard isOpen else { return }
             outbox.addPong(payload)
             write()
-        case .pong(let payload): received(pong: payload)
+        case .pong(let payload): keepAlive?.received(pong: payload)
         case .close(let close): received(close)
         }
     }
 
-    private func received(pong payload: [UInt8]) {
-        guard payload.count == 8 else { return }
-        let number = payload.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-        guard let first = pings.first, (first.number...pingCount).contains(number) else { return }
-        // RFC 6455 §5.5.3: a server may answer only the newest ping.
-        while let ping = pings.first, ping.number <= number {
-            _ = pings.popFirst()
-            ping.completion?(nil)
-        }
-    }
-
     private func received(_ close: WebSocketClose) {
-        stopPinging()
+        keepAlive?.stop()
         if isOpen {
             state = .ending
             startCloseTimer()
@@ -355,55 +337,27 @@ package final class WebSocketConnection: ChannelHandler {
 
     // MARK: - Time
 
-    private var timers: [PausableTimer] { [pingTimer, pongTimer, closeTimer].compactMap(\.self) }
-
-    private func timer(_ interval: LoopInterval, _ over: @escaping (WebSocketConnection) -> Void) -> PausableTimer {
-        let timer = PausableTimer(interval, on: platform.loop) { [weak self] in self.map(over) }
-        if !isSuspended { timer.start() }
-        return timer
-    }
-
-    /// Asks the server whether it is there when it has been silent for an interval.
-    private func startPingTimer() {
-        guard let interval = terms.pingInterval, isOpen else { return }
-        let silence = lastHeard.nanoseconds(to: platform.loop.now)
-        let rest = max(interval.nanoseconds - silence, 1_000_000)
-        pingTimer = timer(LoopInterval(.nanoseconds(rest))) { $0.pingMayBeDue() }
-    }
-
-    private func pingMayBeDue() {
-        pingTimer = nil
-        guard let interval = terms.pingInterval else { return }
-        guard lastHeard.nanoseconds(to: platform.loop.now) >= interval.nanoseconds else { return startPingTimer() }
-        pongTimer = timer(terms.pongPatience) { connection in
-            connection.end(.noPong(.nanoseconds(connection.terms.pongPatience.nanoseconds)))
+    private func makeKeepAlive() -> WebSocketKeepAlive {
+        WebSocketKeepAlive(every: terms.pingInterval, patience: terms.pongPatience, on: platform.loop) {
+            [weak self] in self?.obey($0)
         }
-        ping(nil)
-        runPongTimer()
     }
 
-    /// The answer may stand behind messages that the client does not take: then the server is not to blame.
-    private func runPongTimer() {
-        guard let pongTimer, !isSuspended else { return }
-        if takesMessages { pongTimer.start() } else { pongTimer.stop() }
-    }
-
-    /// Whatever it sends, it is there.
-    private func heardOfServer() {
-        lastHeard = platform.loop.now
-        guard let pongTimer else { return }
-        pongTimer.stop()
-        self.pongTimer = nil
-        startPingTimer()
-    }
-
-    private func stopPinging() {
-        for timer in [pingTimer, pongTimer] { timer?.stop() }
-        (pingTimer, pongTimer) = (nil, nil)
+    private func obey(_ order: WebSocketKeepAlive.Order) {
+        switch order {
+        case .ping(let payload):
+            outbox.addPing(payload)
+            write()
+            keepAlive?.clientTakesMessages(takesMessages)
+        case .giveUp(let failure): end(failure)
+        }
     }
 
     private func startCloseTimer() {
-        closeTimer = closeTimer ?? timer(terms.closePatience) { $0.closeTookTooLong() }
+        guard closeTimer == nil else { return }
+        let timer = PausableTimer(terms.closePatience, on: platform.loop) { [weak self] in self?.closeTookTooLong() }
+        if !isSuspended { timer.start() }
+        closeTimer = timer
     }
 
     /// The messages in front of our Close frame leave, one by one.
@@ -426,7 +380,7 @@ package final class WebSocketConnection: ChannelHandler {
     /// from the server again.
     private func fail(_ failure: WebSocketFailure) {
         if case .over = state { return }
-        stopPinging()
+        keepAlive?.stop()
         let cut = outbox.cutMessages()
         if isOpen, let code = failure.code { outbox.addClose(WebSocketClose(code: code).payload) }
         state = .closing(failure)
@@ -458,14 +412,15 @@ package final class WebSocketConnection: ChannelHandler {
         var failure = failure
         if case .ending = state { failure = nil }
         state = .over
-        for timer in timers { timer.stop() }
-        (pingTimer, pongTimer, closeTimer) = (nil, nil, nil)
+        keepAlive?.stop()
+        closeTimer?.stop()
+        closeTimer = nil
         channel.close()
         let client = client
         self.client = nil
         let left = failure ?? .closed(WebSocketClose(code: nil))
         for completion in outbox.takeAll() { completion(left) }
-        for ping in pings.takeAll() { ping.completion?(left) }
+        for completion in keepAlive?.takeAll() ?? [] { completion(left) }
         client?.webSocketEnded(failure)
     }
 }
