@@ -6,10 +6,13 @@ import Glibc
 final class MessageInflater {
     /// What the sender leaves out at the end of each message.
     private static let tail: [UInt8] = [0x00, 0x00, 0xFF, 0xFF]
+    /// What zlib says at the end of a block, if no bit of the last byte is left.
+    private static let endOfBlock: CInt = 128
 
     private let windowBits: Int
     private let resetsContext: Bool
     private var stream: UnsafeMutablePointer<z_stream>?
+    private var isBetweenBlocks = true
 
     init(_ agreed: WebSocketCompression) {
         windowBits = agreed.serverWindowBits
@@ -43,22 +46,31 @@ final class MessageInflater {
             case Z_MEM_ERROR: throw .noMemory
             default: throw .damaged(InflateCodec.words(stream.pointee.msg))
             }
+            // zlib says so of a step that did something, and not again.
+            if step.consumed > 0 || step.produced > 0 {
+                isBetweenBlocks = step.status == Z_STREAM_END || stream.pointee.data_type == Self.endOfBlock
+            }
             // A full page may have hidden more.
             if rest.isEmpty, step.produced < page.count { return }
             if step.consumed == 0, step.produced == 0, step.status != Z_STREAM_END { throw .damaged("no way on") }
         }
     }
 
-    /// Unpacks what the end of a message adds.
+    /// Unpacks what the end of a message adds. A message that ends within a block is not all that the server has packed.
+    ///
+    /// A server that leaves the tail in, or ends its last block as if no other followed, has sent all of it.
     func endMessage(
         page: UnsafeMutableRawBufferPointer,
         _ take: (UnsafeRawBufferPointer) throws(WebSocketFailure) -> Void
     ) throws(WebSocketFailure) {
-        let tail = Self.tail
-        let result = tail.withUnsafeBytes { tail in
-            Result { () throws(WebSocketFailure) in try inflate(tail, page: page, take) }
+        if !isBetweenBlocks {
+            let tail = Self.tail
+            let result = tail.withUnsafeBytes { tail in
+                Result { () throws(WebSocketFailure) in try inflate(tail, page: page, take) }
+            }
+            try result.get()
+            guard isBetweenBlocks else { throw .damaged("it ends within a block") }
         }
-        try result.get()
         if resetsContext, inflateReset(stream) != Z_OK {
             caf_inflate_free(stream)
             stream = nil

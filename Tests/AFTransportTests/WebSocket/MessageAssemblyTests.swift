@@ -1,0 +1,44 @@
+import AFWire
+import Testing
+
+@testable import AFTransport
+
+struct MessageAssemblyTests {
+    private static let hello: [UInt8] = [0xF2, 0x48, 0xCD, 0xC9, 0xC9, 0x07, 0x00]
+    private static let helloInLastBlock: [UInt8] = [0xF3, 0x48, 0xCD, 0xC9, 0xC9, 0x07, 0x00]
+
+    /// Texts of a server that packs them, one after the other.
+    private func texts(_ payloads: [[UInt8]], limit: Int = 100, pageSize: Int = 100) throws -> [String] {
+        var assembly = MessageAssembly(WebSocketCompression(), limit: limit)
+        let page = UnsafeMutableRawBufferPointer.allocate(byteCount: pageSize, alignment: 16)
+        defer { page.deallocate() }
+        return try payloads.map { payload in
+            assembly.begin(isText: true, isCompressed: true)
+            try payload.withUnsafeBytes { if !$0.isEmpty { try assembly.add($0, announced: 0, page: page) } }
+            guard case .text(let text) = try assembly.end(page: page) else { return "" }
+            return text
+        }
+    }
+
+    @Test(arguments: [1, 4, 5, 100])
+    func `a message that was packed is unpacked, in pages of any size`(pageSize: Int) throws {
+        #expect(try texts([Self.hello, [0xF2, 0x00, 0x11, 0x00, 0x00]], pageSize: pageSize) == ["Hello", "Hello"])
+        #expect(try texts([Self.helloInLastBlock + [0], Self.hello], pageSize: pageSize) == ["Hello", "Hello"])
+    }
+
+    @Test func `a message that ends within a block fails`() {
+        for count in 1..<Self.hello.count {
+            #expect("\(count) bytes") { try texts([Array(Self.hello.prefix(count))]) } throws: {
+                if case .damaged? = $0 as? WebSocketFailure { true } else { false }
+            }
+        }
+    }
+
+    @Test(arguments: [1, 4, 5, 100])
+    func `a server may leave in what others take away, and the next message is whole`(pageSize: Int) throws {
+        let endings: [[UInt8]] = [Self.hello + [0, 0, 0xFF, 0xFF], Self.helloInLastBlock]
+        for ending in endings {
+            #expect(try texts([ending, [], Self.hello], pageSize: pageSize) == ["Hello", "", "Hello"])
+        }
+    }
+}
