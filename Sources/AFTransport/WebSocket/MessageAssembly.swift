@@ -72,8 +72,10 @@ struct MessageAssembly {
     }
 
     private mutating func append(_ unpacked: UnsafeRawBufferPointer) throws(WebSocketFailure) {
-        guard unpacked.count <= limit - count else { throw .tooLong(limit: limit) }
-        try check(unpacked)
+        let room = max(0, limit - count)
+        // What is wrong first is said, whatever the size of the page.
+        try check(UnsafeRawBufferPointer(rebasing: unpacked.prefix(room)))
+        guard unpacked.count <= room else { throw .tooLong(limit: limit) }
         copy(unpacked)
     }
 

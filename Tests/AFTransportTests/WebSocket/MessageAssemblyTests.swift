@@ -35,6 +35,19 @@ struct MessageAssemblyTests {
     }
 
     @Test(arguments: [1, 4, 5, 100])
+    func `a text that is neither UTF-8 nor within the limit fails for what comes first`(pageSize: Int) {
+        let stored: [UInt8] = [0x00, 0x06, 0x00, 0xF9, 0xFF]
+        let broken: [UInt16: [UInt8]] = [
+            1007: [0x61, 0xFF, 0x61, 0x61, 0x61, 0x61], 1009: [0x61, 0x61, 0x61, 0x61, 0xFF, 0x61],
+        ]
+        for (code, bytes) in broken {
+            #expect("\(bytes)") { try texts([stored + bytes + [0]], limit: 4, pageSize: pageSize) } throws: {
+                ($0 as? WebSocketFailure)?.code == code
+            }
+        }
+    }
+
+    @Test(arguments: [1, 4, 5, 100])
     func `a server may leave in what others take away, and the next message is whole`(pageSize: Int) throws {
         let endings: [[UInt8]] = [Self.hello + [0, 0, 0xFF, 0xFF], Self.helloInLastBlock]
         for ending in endings {
