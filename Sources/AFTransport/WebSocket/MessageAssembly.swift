@@ -7,14 +7,15 @@ struct MessageAssembly {
     var limit: Int
 
     private let inflater: MessageInflater?
-    private var isText = false
-    private var isCompressed = false
-    private var validator = UTF8Validator()
     /// The bytes of a text, or of data, so far.
     private var text: [UInt8] = []
     private var data = Data()
     /// The last piece, which is a part of what was just read: a message in one piece is copied once.
     private var piece: (bytes: UnsafeRawBufferPointer, announced: Int)?
+    // Declared here, these fit into the gap behind `piece`.
+    private var isText = false
+    private var isCompressed = false
+    private var validator = UTF8Validator()
 
     init(_ compression: WebSocketCompression?, limit: Int) {
         inflater = compression.map(MessageInflater.init)

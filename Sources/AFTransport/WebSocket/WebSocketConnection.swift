@@ -41,7 +41,7 @@ package final class WebSocketConnection: ChannelHandler {
     private enum State {
         case open
         /// Our Close frame is on its way, and the server's is awaited. With a failure nothing that it sends counts.
-        case closing(WebSocketFailure?)
+        indirect case closing(WebSocketFailure?)
         /// Both Close frames have been sent, or ours is on its way: the server has to close the connection.
         case ending
         case over
@@ -53,11 +53,10 @@ package final class WebSocketConnection: ChannelHandler {
     private let channel: any ByteChannel
     private let secured: TLSChannel?
     private let platform: Platform
-    private let terms: WebSocketTerms
+    private let closePatience: LoopInterval
     @exclusivity(unchecked) private var client: (any WebSocketClient)?
 
     @exclusivity(unchecked) private var state = State.open
-    @exclusivity(unchecked) private var isSuspended = false
     @exclusivity(unchecked) private var decoder: WebSocketDecoder
     @exclusivity(unchecked) private var assembly: MessageAssembly
     @exclusivity(unchecked) private var outbox: WebSocketOutbox
@@ -65,6 +64,7 @@ package final class WebSocketConnection: ChannelHandler {
     @exclusivity(unchecked) private var unread: [UInt8]
     @exclusivity(unchecked) private var unreadStart = 0
     @exclusivity(unchecked) private var writeError: SystemCallError?
+    @exclusivity(unchecked) private var isSuspended = false
     /// Nil until the connection has something to ask the server.
     @exclusivity(unchecked) private var keepAlive: WebSocketKeepAlive?
     private var closeTimer: PausableTimer?
@@ -85,7 +85,7 @@ package final class WebSocketConnection: ChannelHandler {
         self.channel = channel
         self.secured = secured
         self.platform = platform
-        self.terms = terms
+        closePatience = terms.closePatience
         self.client = client
         unread = early
         decoder = WebSocketDecoder(
@@ -96,7 +96,7 @@ package final class WebSocketConnection: ChannelHandler {
         outbox = WebSocketOutbox(agreement.compression, random: random)
         channel.handler = self
         channel.probePeer()
-        if terms.pingInterval != nil { keepAlive = makeKeepAlive() }
+        if terms.pingInterval != nil { keepAlive = makeKeepAlive(terms) }
     }
 
     // MARK: - From the client
@@ -146,7 +146,7 @@ package final class WebSocketConnection: ChannelHandler {
             completion?(.closed(WebSocketClose(code: nil)))
             return
         }
-        if keepAlive == nil { keepAlive = makeKeepAlive() }
+        if keepAlive == nil { keepAlive = makeKeepAlive(WebSocketTerms()) }
         keepAlive?.ping(completion)
     }
 
@@ -337,7 +337,7 @@ package final class WebSocketConnection: ChannelHandler {
 
     // MARK: - Time
 
-    private func makeKeepAlive() -> WebSocketKeepAlive {
+    private func makeKeepAlive(_ terms: WebSocketTerms) -> WebSocketKeepAlive {
         WebSocketKeepAlive(every: terms.pingInterval, patience: terms.pongPatience, on: platform.loop) {
             [weak self] in self?.obey($0)
         }
@@ -355,7 +355,7 @@ package final class WebSocketConnection: ChannelHandler {
 
     private func startCloseTimer() {
         guard closeTimer == nil else { return }
-        let timer = PausableTimer(terms.closePatience, on: platform.loop) { [weak self] in self?.closeTookTooLong() }
+        let timer = PausableTimer(closePatience, on: platform.loop) { [weak self] in self?.closeTookTooLong() }
         if !isSuspended { timer.start() }
         closeTimer = timer
     }
@@ -369,7 +369,7 @@ package final class WebSocketConnection: ChannelHandler {
 
     private func closeTookTooLong() {
         switch state {
-        case .closing(let failure): end(failure ?? .noClose(.nanoseconds(terms.closePatience.nanoseconds)))
+        case .closing(let failure): end(failure ?? .noClose(.nanoseconds(closePatience.nanoseconds)))
         case .open, .ending, .over: end(nil)
         }
     }

@@ -64,8 +64,8 @@ struct WebSocketOutbox {
     private let random: () -> UInt64
     /// The upper half of the last random number, if no mask has it yet.
     private var spareKey: UInt32?
-    private var deflater: MessageDeflater?
     private var isBroken = false
+    private var deflater: MessageDeflater?
     private var messages = Fifo<Message>()
     private var frame: Frame?
     private var pings = Fifo<[UInt8]>()

@@ -32,8 +32,9 @@ final class ReceiveOrder {
 final class WebSocketConnector: TaskConsumer {
     private enum Stage {
         case asking
-        /// The server has agreed. What else came with its response is kept until the connection is ours.
-        case opening(WebSocketHandshake.Agreement, early: [UInt8])
+        /// The server has agreed. What else came with its response is kept until the connection is ours. The other stages
+        /// last for days, and have no room for it.
+        indirect case opening(WebSocketHandshake.Agreement, early: [UInt8])
         case open(WebSocketConnection)
         case over(any Error)
     }
@@ -49,7 +50,9 @@ final class WebSocketConnector: TaskConsumer {
     /// What a message costs beside its bytes: a server may send empty ones without end.
     private static let messageCost = 64
 
-    private let options: WebSocketOptions
+    /// What the connection is opened with, but for the limit of messages, which may change until then.
+    private let terms: WebSocketTerms
+    private let receiveBufferSize: Int
     private let closing: Lock<URLSessionWebSocketTask.Closing>
     @exclusivity(unchecked) private var load: Load?
     @exclusivity(unchecked) private var stage = Stage.asking
@@ -69,7 +72,8 @@ final class WebSocketConnector: TaskConsumer {
     private var opened: LoopInstant?
 
     init(_ options: WebSocketOptions, _ closing: Lock<URLSessionWebSocketTask.Closing>) {
-        self.options = options
+        terms = options.terms
+        receiveBufferSize = options.receiveBufferSize
         self.closing = closing
     }
 
@@ -129,9 +133,12 @@ final class WebSocketConnector: TaskConsumer {
             let channel = transfer.surrenderChannel()
         else { return load.fail(.webSocket(.cutShort)) }
         let session = load.session
+        accept = nil
         number = transfer.times.connection?.number
         startLifetime(until: transfer.hardDeadline, of: load)
         load.letGoOfTransfer()
+        var terms = terms
+        terms.messageLimit = closing.withLock { $0.messageLimit }
         let connection = WebSocketConnection(
             channel,
             secured: channel as? TLSChannel,
@@ -152,15 +159,6 @@ final class WebSocketConnector: TaskConsumer {
         if load.isSuspended { connection.suspend() }
         while let operation = operations.popFirst() { perform(operation, on: connection, of: load) }
         connection.start()
-    }
-
-    private var terms: WebSocketTerms {
-        var terms = WebSocketTerms()
-        terms.messageLimit = closing.withLock { $0.messageLimit }
-        terms.pingInterval = options.pingInterval.map(LoopInterval.init)
-        terms.pongPatience = LoopInterval(options.pongTimeout)
-        terms.closePatience = LoopInterval(options.closeTimeout)
-        return terms
     }
 
     private func startLifetime(until deadline: LoopInstant, of load: Load) {
@@ -329,7 +327,7 @@ final class WebSocketConnector: TaskConsumer {
 }
 
 extension WebSocketConnector: WebSocketClient {
-    var wantsMessage: Bool { !receives.isEmpty || inboxCost < options.receiveBufferSize }
+    var wantsMessage: Bool { !receives.isEmpty || inboxCost < receiveBufferSize }
 
     func webSocketReceived(_ message: WebSocketMessage) {
         guard let load else { return }

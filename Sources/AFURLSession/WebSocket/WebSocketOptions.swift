@@ -1,3 +1,5 @@
+import AFLoop
+import AFTransport
 import AFWire
 
 /// How a WebSocket is opened and kept.
@@ -46,6 +48,15 @@ public struct WebSocketOptions: Sendable, Hashable {
 
         /// Windows of 32 KiB, kept from message to message.
         public init() {}
+    }
+
+    var terms: WebSocketTerms {
+        var terms = WebSocketTerms()
+        terms.messageLimit = maximumMessageSize
+        terms.pingInterval = pingInterval.map(LoopInterval.init)
+        terms.pongPatience = LoopInterval(pongTimeout)
+        terms.closePatience = LoopInterval(closeTimeout)
+        return terms
     }
 
     var handshake: WebSocketHandshake {

@@ -3,7 +3,7 @@
 /// A byte that cannot begin or continue a character is refused at once, and not when the text ends.
 package struct UTF8Validator: Sendable {
     /// How many bytes the character still needs.
-    private var needed = 0
+    private var needed: UInt8 = 0
     /// What the next of them may be.
     private var allowed: ClosedRange<UInt8> = 0x80...0xBF
 

@@ -23,20 +23,23 @@ package struct WebSocketDecoder: Sendable {
         case closed
     }
 
-    /// Whether both sides have agreed on permessage-deflate (RFC 7692).
-    private let allowsCompression: Bool
     private var messageLimit: UInt64
-
-    private var state = State.head
-    /// The part of a head that has come, the last byte lowest. At most ten bytes.
-    private var head: (bytes: UInt128, count: Int) = (0, 0)
+    /// The bytes of the message so far, those of its current frame included.
+    private var messageBytes: UInt64 = 0
+    /// How much of the payload is still to come. Within a head: its length, as far as that has come.
     private var remaining: UInt64 = 0
+    private var control: [UInt8] = []
+    // Side by side, these take one word: a connection that is idle is small.
+    private var state = State.head
+    /// How many bytes of a head have come, and the first two of them.
+    private var headCount: UInt8 = 0
+    private var first: UInt8 = 0
+    private var second: UInt8 = 0
     private var isFinal = false
     private var isInMessage = false
     private var isCompressed = false
-    /// The bytes of the message so far, those of its current frame included.
-    private var messageBytes: UInt64 = 0
-    private var control: [UInt8] = []
+    /// Whether both sides have agreed on permessage-deflate (RFC 7692).
+    private let allowsCompression: Bool
 
     /// - Parameter messageLimit: The most bytes of a message. One that is compressed may have a few more on its way, as
     ///   compressing what is dense makes it longer: what it unpacks to counts.
@@ -89,20 +92,25 @@ package struct WebSocketDecoder: Sendable {
         _ input: UnsafeRawBufferPointer,
         _ offset: inout Int
     ) throws(WebSocketViolation) -> Bool {
-        while head.count < 2 || head.count < headLength {
+        while headCount < 2 || headCount < headLength {
             guard offset < input.count else { return false }
-            head = (head.bytes << 8 | UInt128(input[offset]), head.count + 1)
+            let byte = input[offset]
             offset += 1
-            if head.count == 1 { try checkFirst(input[offset - 1]) }
-            if head.count == 2 { try checkSecond(input[offset - 1]) }
+            headCount += 1
+            switch headCount {
+            case 1:
+                try checkFirst(byte)
+                first = byte
+            case 2:
+                try checkSecond(byte)
+                (second, remaining) = (byte, 0)
+            default: remaining = remaining << 8 | UInt64(byte)
+            }
         }
         return true
     }
 
-    private var first: UInt8 { UInt8(truncatingIfNeeded: head.bytes >> UInt128(8 * (head.count - 1))) }
-    private var second: UInt8 { UInt8(truncatingIfNeeded: head.bytes >> UInt128(8 * (head.count - 2))) }
-
-    private var headLength: Int {
+    private var headLength: UInt8 {
         switch second & 0x7F {
         case 126: 4
         case 127: 10
@@ -128,17 +136,16 @@ package struct WebSocketDecoder: Sendable {
 
     /// The length, which is written in the fewest bytes (RFC 6455 §5.2).
     private func payloadLength() throws(WebSocketViolation) -> UInt64 {
-        guard head.count > 2 else { return UInt64(second) }
-        let length = UInt64(truncatingIfNeeded: head.count == 4 ? head.bytes & 0xFFFF : head.bytes)
-        if length < (head.count == 4 ? 126 : 65_536) { throw .protocolError("a length in more bytes than it needs") }
-        if length > UInt64(Int64.max) { throw .protocolError("a length of more than 63 bits") }
-        return length
+        guard headCount > 2 else { return UInt64(second) }
+        if remaining < (headCount == 4 ? 126 : 65_536) { throw .protocolError("a length in more bytes than it needs") }
+        if remaining > UInt64(Int64.max) { throw .protocolError("a length of more than 63 bits") }
+        return remaining
     }
 
     private mutating func beginFrame() throws(WebSocketViolation) -> Event? {
         remaining = try payloadLength()
-        let (first, opcode) = (first, WebSocketOpcode(rawValue: first & 0xF) ?? .continuation)
-        head = (0, 0)
+        let opcode = WebSocketOpcode(rawValue: first & 0xF) ?? .continuation
+        headCount = 0
         if opcode.isControl {
             state = .control(opcode)
             control = []
