@@ -13,7 +13,7 @@ let strictC: [CSetting] = (isChecked ? [.treatAllWarnings(as: .error)] : []) + [
 
 let fuzzed: [Target.Dependency] = [
     "AFBase", "AFImages", "AFLoop", "AFNetworking", "AFNetworkingTesting", "AFNetworkingXML", "AFState", "AFTLS",
-    "AFURLSession", "AFURLTypes", "AFVirtualWorld", "AFWire",
+    "AFTransport", "AFURLSession", "AFURLTypes", "AFVirtualWorld", "AFWire",
 ]
 
 let package = Package(

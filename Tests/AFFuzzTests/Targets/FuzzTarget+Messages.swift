@@ -5,7 +5,7 @@
 extension FuzzTarget {
     /// HTTP as it arrives.
     static let messages = [
-        response, connectResponse, statusLine, trailers, request, chunks, multipart, lines, events, frames,
+        response, connectResponse, statusLine, trailers, request, chunks, multipart, lines, events,
     ]
 
     /// What a decoder made of an answer.
@@ -213,51 +213,6 @@ extension FuzzTarget {
                 problem = error as? EventStreamParser.TooLong
             }
             (lastID, retry) = (parser.lastID, parser.retry)
-        }
-    }
-
-    private static let frames = FuzzTarget(
-        "frames",
-        "\u{2}\u{1}\u{3}\u{1}\u{3}Hel\u{9}\u{0}",
-        "\u{0}\u{2}\u{7E}\u{0}\u{7F}"
-    ) { input in
-        let (whole, pieces) = input.cutByItself
-        let (one, other) = (Frames([whole]), Frames(pieces))
-        try expect(one == other, "cut in pieces they are other frames: \(one), and \(other)")
-        // One that is compressed may be a little longer: what it unpacks to counts.
-        try expect(one.longest <= 164, "a message of \(one.longest) bytes")
-    }
-
-    /// What a decoder made of the frames of a server.
-    private struct Frames: Equatable {
-        var events: [String] = []
-        var bytes: [UInt8] = []
-        var longest = 0
-        var violation: WebSocketViolation?
-
-        init(_ pieces: [[UInt8]]) {
-            var decoder = WebSocketDecoder(allowsCompression: true, messageLimit: 100)
-            var begin = 0
-            do {
-                for piece in pieces {
-                    try piece.span.withUnsafeBytes { piece in
-                        var rest = piece
-                        while true {
-                            let step = try decoder.decode(rest)
-                            rest = UnsafeRawBufferPointer(rebasing: rest[step.consumed...])
-                            switch step.event {
-                            case .needMore: return
-                            case .piece(let piece): bytes += piece
-                            case .begin: begin = bytes.count
-                            case .end: longest = max(longest, bytes.count - begin)
-                            case .ping, .pong, .close: events.append("\(step.event) at \(bytes.count)")
-                            }
-                        }
-                    }
-                }
-            } catch {
-                violation = error as? WebSocketViolation
-            }
         }
     }
 

@@ -37,7 +37,7 @@ struct FuzzTarget: Sendable {
     }
 
     static let all =
-        messages + fields + addresses + requests + stores + contents + peers + certificates + pictures
+        messages + webSockets + fields + addresses + requests + stores + contents + peers + certificates + pictures
         + conversations
 
     static func named(_ name: String) -> FuzzTarget? { all.first { $0.name == name } }
