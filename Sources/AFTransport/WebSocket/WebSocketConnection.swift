@@ -65,6 +65,8 @@ package final class WebSocketConnection: ChannelHandler {
     @exclusivity(unchecked) private var unreadStart = 0
     @exclusivity(unchecked) private var writeError: SystemCallError?
     @exclusivity(unchecked) private var isSuspended = false
+    /// A message behind our Close frame found no room.
+    private var hasDropped = false
     /// Nil until the connection has something to ask the server.
     @exclusivity(unchecked) private var keepAlive: WebSocketKeepAlive?
     private var closeTimer: PausableTimer?
@@ -308,8 +310,13 @@ package final class WebSocketConnection: ChannelHandler {
         case .piece(let bytes): try assembly.add(bytes, announced: decoder.announced, page: page)
         case .end:
             let message = try assembly.end(page: page)
-            // Behind our Close frame a message that the client does not want is dropped: the server's Close follows it.
-            if isOpen || client?.wantsMessage == true { client?.webSocketReceived(message) }
+            // Behind our Close frame a message that the client does not want is dropped: the server's Close follows it. So
+            // are those behind it: the program must not miss one in the middle.
+            if isOpen || (!hasDropped && client?.wantsMessage == true) {
+                client?.webSocketReceived(message)
+            } else {
+                hasDropped = true
+            }
         case .ping(let payload):
             guard isOpen else { return }
             outbox.addPong(payload)

@@ -102,8 +102,8 @@ extension URLSessionWebSocketTask {
     }
 
     /// Closes in order: sends the messages that wait, and then a Close frame. Messages that arrive before the server has
-    /// answered can be received; those that find no room are dropped. The task completes when the server has closed the
-    /// connection. A WebSocket that is not open yet is cancelled.
+    /// answered can be received, up to the first that finds no room: that one and those behind it are dropped. The task
+    /// completes when the server has closed the connection. A WebSocket that is not open yet is cancelled.
     ///
     /// - Parameters:
     ///   - closeCode: A code that a program may send. Others, such as ``CloseCode/invalid``, close without a code.
