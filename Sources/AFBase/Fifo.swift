@@ -35,12 +35,10 @@ public struct Fifo<Element> {
         guard !isEmpty else { return nil }
         let element = elements[head].take()
         head += 1
-        if head == 1, elements.count == 1 {
-            // `removeAll` would cost more than all the rest.
-            elements.removeLast()
-            head = 0
-        } else if head == elements.count {
-            elements.removeAll(keepingCapacity: elements.capacity <= Self.keptCapacity)
+        if head == elements.count {
+            let isSmall = elements.capacity <= Self.keptCapacity
+            // Of one element, `removeAll` costs more than all the rest.
+            if isSmall, head == 1 { elements.removeLast() } else { elements.removeAll(keepingCapacity: isSmall) }
             head = 0
         } else if head > Self.keptCapacity, head > elements.count / 2 {
             elements.removeFirst(head)

@@ -1,8 +1,24 @@
-import AFBase
 import Testing
+
+@testable import AFBase
 
 /// The queue, against an array that does the same.
 struct FifoTests {
+    @Test func `an empty queue keeps its storage only if that is small`() {
+        for count in [1, 16, 17, 18, 40, 1000] {
+            var queue = Fifo<Int>()
+            for _ in 0..<3 {
+                for number in 0..<count { queue.append(number) }
+                while queue.popFirst() != nil {}
+                #expect(queue.elements.capacity <= Fifo<Int>.keptCapacity, "\(count)")
+            }
+        }
+        var queue = Fifo<Int>()
+        queue.append(1)
+        _ = queue.popFirst()
+        #expect(queue.elements.capacity > 0)
+    }
+
     @Test func `elements come in order, whatever is put back and removed`() {
         var generator = SystemRandomNumberGenerator()
         for _ in 0..<200 {
