@@ -221,6 +221,42 @@ struct WebSocketTaskTests {
         #expect(scene.world.finish() == [])
     }
 
+    @Test func `behind a close, no message is received after one that found no room`() {
+        var options = WebSocketOptions()
+        options.receiveBufferSize = 1
+        func text(_ text: String) -> [UInt8] { WebSocketProgram.frame(0x81, Array(text.utf8)) }
+        let scene = WebSocketScene(
+            behaviour {
+                $0.answersClose = false
+                $0.received = { frame, client in
+                    guard frame.opcode == 8 else { return }
+                    client.send(text("first") + text("without room"))
+                    client.after(.seconds(1)) { client in
+                        client.send(text("late") + WebSocketProgram.frame(0x88, [3, 232]))
+                        client.close()
+                    }
+                }
+            },
+            options: options,
+            receives: false
+        )
+        scene.task.resume()
+        scene.world.settle()
+        scene.task.cancel(with: .normalClosure, reason: nil)
+        scene.world.run(limit: .milliseconds(500))
+        let received = Lock<[String]>([])
+        for _ in 0..<3 {
+            scene.task.receive { result in
+                let text = (try? result.get()).map(WebSocketScene.Log.text) ?? "no message"
+                received.withLock { $0.append(text) }
+            }
+        }
+        scene.run()
+
+        #expect(received.withLock { $0 } == ["text [first]", "no message", "no message"])
+        #expect(scene.log.all == ["open", "closed 1000", "completed"] && scene.world.finish() == [])
+    }
+
     @Test func `T-WSS-16 a server that does not answer the Close frame is left after a time`() {
         let scene = WebSocketScene(behaviour { $0.answersClose = false })
         scene.task.resume()
