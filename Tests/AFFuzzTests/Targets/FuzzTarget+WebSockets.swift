@@ -31,20 +31,13 @@ extension FuzzTarget {
             var decoder = WebSocketDecoder(allowsCompression: true, messageLimit: 100)
             var begin = 0
             do {
-                for piece in pieces {
-                    try piece.span.withUnsafeBytes { piece in
-                        var rest = piece
-                        while true {
-                            let step = try decoder.decode(rest)
-                            rest = UnsafeRawBufferPointer(rebasing: rest[step.consumed...])
-                            switch step.event {
-                            case .needMore: return
-                            case .piece(let piece): bytes += piece
-                            case .begin: begin = bytes.count
-                            case .end: longest = max(longest, bytes.count - begin)
-                            case .ping, .pong, .close: events.append("\(step.event) at \(bytes.count)")
-                            }
-                        }
+                try decoder.decode(pieces) { event, _ in
+                    switch event {
+                    case .needMore: break
+                    case .piece(let piece): bytes += piece
+                    case .begin: begin = bytes.count
+                    case .end: longest = max(longest, bytes.count - begin)
+                    case .ping, .pong, .close: events.append("\(event) at \(bytes.count)")
                     }
                 }
             } catch {
@@ -132,39 +125,51 @@ extension FuzzTarget {
             defer { page.deallocate() }
             var (history, packed): ([UInt8], [UInt8]?) = ([], nil)
             do {
-                for piece in pieces {
-                    try piece.span.withUnsafeBytes { piece in
-                        var rest = piece
-                        while true {
-                            let step = try decoder.decode(rest)
-                            rest = UnsafeRawBufferPointer(rebasing: rest[step.consumed...])
-                            switch step.event {
-                            case .needMore: return assembly.keep()
-                            case .begin(let opcode, let isCompressed):
-                                packed = isCompressed ? [] : nil
-                                assembly.begin(isText: opcode == .text, isCompressed: isCompressed)
-                            case .piece(let bytes):
-                                packed? += bytes
-                                try assembly.add(bytes, announced: decoder.announced, page: page)
-                            case .end:
-                                let message = try assembly.end(page: page)
-                                if message.isText { texts.insert(messages.count) }
-                                messages.append(message.withBytes { Array($0) })
-                                guard let packed else { break }
-                                // A server may leave the tail in, or send a last block.
-                                let plain =
-                                    (try? Inflate.decompressed(packed + [0, 0, 0xFF, 0xFF], after: history))
-                                    ?? (try? Inflate.decompressed(packed, after: history))
-                                if plain != messages.last { remark = "it is unpacked as \(plain as [UInt8]?)" }
-                                history = Array((history + (plain ?? [])).suffix(1 << 15))
-                                if terms.compression?.serverResetsContext == true { history = [] }
-                            case .ping, .pong, .close: break
-                            }
-                        }
+                try decoder.decode(pieces) { event, announced in
+                    switch event {
+                    case .needMore: assembly.keep()
+                    case .begin(let opcode, let isCompressed):
+                        packed = isCompressed ? [] : nil
+                        assembly.begin(isText: opcode == .text, isCompressed: isCompressed)
+                    case .piece(let bytes):
+                        packed? += bytes
+                        try assembly.add(bytes, announced: announced, page: page)
+                    case .end:
+                        let message = try assembly.end(page: page)
+                        if message.isText { texts.insert(messages.count) }
+                        messages.append(message.withBytes { Array($0) })
+                        guard let packed else { break }
+                        // A server may leave the tail in, or send a last block.
+                        let plain =
+                            (try? Inflate.decompressed(packed + [0, 0, 0xFF, 0xFF], after: history))
+                            ?? (try? Inflate.decompressed(packed, after: history))
+                        if plain != messages.last { remark = "it is unpacked as \(plain as [UInt8]?)" }
+                        history = Array((history + (plain ?? [])).suffix(1 << 15))
+                        if terms.compression?.serverResetsContext == true { history = [] }
+                    case .ping, .pong, .close: break
                     }
                 }
             } catch {
                 failure = "\(error)"
+            }
+        }
+    }
+}
+
+extension WebSocketDecoder {
+    /// Decodes one piece after the other.
+    ///
+    /// - Parameter take: Gets each event, with the bytes that are announced then. Of each piece, the last is `needMore`.
+    fileprivate mutating func decode(_ pieces: [[UInt8]], _ take: (Event, _ announced: Int) throws -> Void) throws {
+        for piece in pieces {
+            try piece.span.withUnsafeBytes { piece in
+                var rest = piece
+                while true {
+                    let step = try decode(rest)
+                    rest = UnsafeRawBufferPointer(rebasing: rest[step.consumed...])
+                    try take(step.event, announced)
+                    if case .needMore = step.event { return }
+                }
             }
         }
     }

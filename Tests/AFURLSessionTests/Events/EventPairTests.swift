@@ -16,13 +16,6 @@ struct EventPairTests {
         server = try TestServer()
     }
 
-    /// Connects again after a tenth of a second.
-    private var quick: EventStreamOptions {
-        var options = EventStreamOptions()
-        options.initialDelay = .zero
-        return options
-    }
-
     /// Connects again after an hour.
     private var slow: EventStreamOptions {
         var options = EventStreamOptions()
@@ -70,7 +63,7 @@ struct EventPairTests {
         site.server.route("GET", "/events", .events("data: a"))
         let session = site.session { $0.evaluator = FixedEvaluator.refusing }
 
-        let error = await error(of: session.events(from: site.server.url("/events"), options: quick))
+        let error = await error(of: session.events(from: site.server.url("/events"), options: .quick))
 
         #expect(error?.code == .serverCertificateUntrusted && error?.loadFailure?.security?.rule == "pins of the test")
         #expect(site.server.requests.isEmpty && site.server.connections.count == 1)
@@ -82,7 +75,7 @@ struct EventPairTests {
         let site = try SecuredSite()
         site.server.route("GET", "/events", .events("id: 1\ndata: a"))
         let session = site.session { $0.evaluator = FixedEvaluator.accepting }
-        var events = session.events(from: site.server.url("/events"), options: quick).makeAsyncIterator()
+        var events = session.events(from: site.server.url("/events"), options: .quick).makeAsyncIterator()
 
         #expect(try await events.next()?.data == "a")
         session.tls.evaluator = FixedEvaluator.refusing
@@ -107,7 +100,7 @@ struct EventPairTests {
         }
         let session = URLSession.loopback { $0.requestInterceptors = [tokens] }
 
-        #expect(try await data(of: session.events(from: server.url("/events"), options: quick)) == ["a"])
+        #expect(try await data(of: session.events(from: server.url("/events"), options: .quick)) == ["a"])
 
         #expect(fields("Authorization") == ["Bearer 0", "Bearer 1", "Bearer 1", "Bearer 2"])
         #expect(fields("Last-Event-ID") == [nil, nil, "7", "7"])
@@ -119,7 +112,7 @@ struct EventPairTests {
         rules.baseDelay = .milliseconds(1)
         let session = URLSession.loopback { [rules] in $0.requestInterceptors = [rules] }
 
-        #expect(try await data(of: session.events(from: server.url("/events"), options: quick)) == ["a"])
+        #expect(try await data(of: session.events(from: server.url("/events"), options: .quick)) == ["a"])
     }
 
     @Test func `the error of an interceptor ends the stream, and nothing is sent`() async throws {
@@ -127,7 +120,7 @@ struct EventPairTests {
         let session = URLSession.loopback {
             $0.requestInterceptors = [AdaptingInterceptor { _, _ in throw LoggedOut() }]
         }
-        let stream = session.events(from: server.url("/events"), options: quick)
+        let stream = session.events(from: server.url("/events"), options: .quick)
 
         await #expect(throws: LoggedOut.self) { for try await _ in stream {} }
         #expect(server.requests.isEmpty)
@@ -139,7 +132,7 @@ struct EventPairTests {
         serveOneEvent { $0.header("Set-Cookie", "node=3") }
         let session = URLSession.loopback { $0.httpCookieStorage = HTTPCookieStorage() }
 
-        #expect(try await data(of: session.events(from: server.url("/events"), options: quick)) == ["a"])
+        #expect(try await data(of: session.events(from: server.url("/events"), options: .quick)) == ["a"])
 
         #expect(fields("Cookie") == [nil, "node=3"] && fields("Last-Event-ID") == [nil, "1"])
     }
@@ -167,7 +160,7 @@ struct EventPairTests {
             if !isStored { $0.challenge = URLSession.AuthChallengeDisposition.password("me", "secret") }
         }
         let session = URLSession.loopback { $0.urlCredentialStorage = storage }
-        let stream = session.events(for: URLRequest(url: server.url("/events")), options: quick, delegate: witness)
+        let stream = session.events(for: URLRequest(url: server.url("/events")), options: .quick, delegate: witness)
 
         #expect(try await data(of: stream) == ["a"])
 
@@ -189,7 +182,7 @@ struct EventPairTests {
         request.setValue("a=secret", forHTTPHeaderField: "Cookie")
 
         let session = URLSession.loopback { $0.httpCookieStorage = nil }
-        #expect(try await data(of: session.events(for: request, options: quick)) == ["a"])
+        #expect(try await data(of: session.events(for: request, options: .quick)) == ["a"])
 
         // Each time the stream connects, it asks the URL of its request.
         #expect(fields("Authorization") == ["Bearer secret", "Bearer secret"])
@@ -217,7 +210,7 @@ struct EventPairTests {
     @Test func `a redirect that the delegate refuses ends the stream with its status`() async throws {
         server.route("GET", "/events", ServerReply.status(307).header("Location", "/elsewhere"))
         let witness = Witness { $0.redirect = { _, _, done in done(nil) } }
-        let stream = URLSession.loopback(delegate: witness).events(from: server.url("/events"), options: quick)
+        let stream = URLSession.loopback(delegate: witness).events(from: server.url("/events"), options: .quick)
 
         let failure = await error(of: stream)?.loadFailure
 
@@ -311,7 +304,7 @@ struct EventPairTests {
             $0.proxies = proxies
             $0.tls.anchors = .certificates([site.authority.certificate])
         }
-        var events = session.events(from: server.url("/events"), options: quick).makeAsyncIterator()
+        var events = session.events(from: server.url("/events"), options: .quick).makeAsyncIterator()
 
         #expect(try await events.next()?.data == "a")
         server.signal("second")
@@ -361,7 +354,7 @@ struct EventPairTests {
         let session = URLSession.loopback()
         session.delegateQueue.isSuspended = true
         let words = Watched<[String]>([])
-        let source = EventSource(URLRequest(url: server.url("/events")), session: session, options: quick) { event in
+        let source = EventSource(URLRequest(url: server.url("/events")), session: session, options: .quick) { event in
             words.change { $0.append(event.data) }
         } completion: { error in
             words.change { $0.append(error == nil ? "end" : "error") }
@@ -422,7 +415,7 @@ struct EventPairTests {
     @Test func `cancelling the session's tasks ends a stream that reads`() async throws {
         server.route("GET", "/events", ServerReply.events("data: a", "data: b").stalling(after: 14))
         let session = URLSession.loopback()
-        var events = session.events(from: server.url("/events"), options: quick).makeAsyncIterator()
+        var events = session.events(from: server.url("/events"), options: .quick).makeAsyncIterator()
         #expect(try await events.next()?.data == "a")
 
         session.invalidateAndCancel()

@@ -17,13 +17,6 @@ struct EventStreamTests {
         server = try TestServer()
     }
 
-    /// Connects again after a tenth of a second.
-    private var quick: EventStreamOptions {
-        var options = EventStreamOptions()
-        options.initialDelay = .zero
-        return options
-    }
-
     private func request(_ path: String = "/events", _ method: String = "GET") -> URLRequest {
         URLRequest(method, server.url(path))
     }
@@ -109,7 +102,7 @@ struct EventStreamTests {
         server.install(.events)
 
         var numbers: [String] = []
-        for try await event in session.events(from: server.url("/events/5?per_response=2"), options: quick) {
+        for try await event in session.events(from: server.url("/events/5?per_response=2"), options: .quick) {
             numbers.append(event.id)
         }
 
@@ -124,7 +117,7 @@ struct EventStreamTests {
         server.enqueue(ServerReply.events("id: 2\ndata: b").closing(after: 30))
         server.enqueue(.status(204))
 
-        var options = quick
+        var options = EventStreamOptions.quick
         options.lastEventID = "0"
         var data: [String] = []
         for try await event in session.events(for: request(), options: options) { data.append(event.data) }
@@ -143,7 +136,7 @@ struct EventStreamTests {
         for try await _ in session.events(for: request) { count += 1 }
         #expect(count == 1 && server.requests.count == 1)
 
-        var options = quick
+        var options = EventStreamOptions.quick
         options.reconnection = .always
         for try await _ in session.events(for: request, options: options) {
             count += 1
@@ -155,7 +148,7 @@ struct EventStreamTests {
     @Test func `a limit of attempts ends a stream that brings nothing`() async throws {
         server.route("GET", "/events", ServerReply.events("data: a").closing(after: 3))
 
-        var options = quick
+        var options = EventStreamOptions.quick
         options.maximumAttempts = 3
         let failure = await failure(of: session.events(for: request(), options: options))
 
@@ -164,7 +157,7 @@ struct EventStreamTests {
 
     @Test func `an event resets the count of attempts`() async throws {
         server.install(.events)
-        var options = quick
+        var options = EventStreamOptions.quick
         options.maximumAttempts = 1
 
         var count = 0
@@ -181,7 +174,7 @@ struct EventStreamTests {
         server.enqueue(.events("id: a\u{1}b\ndata: a"))
         server.enqueue(.status(204))
 
-        for try await event in session.events(for: request(), options: quick) { #expect(event.id == "a\u{1}b") }
+        for try await event in session.events(for: request(), options: .quick) { #expect(event.id == "a\u{1}b") }
 
         #expect(server.requests.count == 2 && server.requests.last?.headers["Last-Event-ID"] == nil)
     }
@@ -200,7 +193,7 @@ struct EventStreamTests {
     func `another status ends the stream, and says which`(status: Int) async throws {
         server.route("GET", "/events", ServerReply.events("data: a").status(status))
 
-        let failure = await failure(of: session.events(for: request(), options: quick))
+        let failure = await failure(of: session.events(for: request(), options: .quick))
 
         #expect(failure?.reason == .response && failure?.message.contains("\(status)") == true)
         #expect(server.requests.count == 1)
@@ -210,7 +203,7 @@ struct EventStreamTests {
     func `T-SSE-08 another content type ends the stream, and the error names it`(type: String) async throws {
         server.route("GET", "/events", .data(Data("data: a\n\n".utf8), type: type.isEmpty ? nil : type))
 
-        let failure = await failure(of: session.events(for: request(), options: quick))
+        let failure = await failure(of: session.events(for: request(), options: .quick))
 
         #expect(
             failure?.reason == .response && failure?.message.contains(type.isEmpty ? "no content type" : type) == true
@@ -222,14 +215,14 @@ struct EventStreamTests {
         server.enqueue(.data(Data("data: ä\n\n".utf8), type: "Text/Event-Stream; charset=latin1"))
         server.enqueue(.status(204))
 
-        for try await event in session.events(for: request(), options: quick) { #expect(event.data == "ä") }
+        for try await event in session.events(for: request(), options: .quick) { #expect(event.data == "ä") }
     }
 
     @Test func `a status that the program names is waited out, as long as the server asks`() async throws {
         server.enqueue(.status(503).header("Retry-After", "1"))
         server.enqueue(.events("data: a"))
         server.enqueue(.status(204))
-        var options = quick
+        var options = EventStreamOptions.quick
         options.reconnectingStatusCodes = [503]
 
         let began = ContinuousClock.now
@@ -243,7 +236,7 @@ struct EventStreamTests {
     @Test func `T-SSE-09 an error that would come back is thrown at once`() async throws {
         let authority = try CertificateAuthority()
         let secured = try TestServer(tls: ServerTLS(try authority.issue(for: "localhost")))
-        let stream = session.events(from: secured.url("/events", host: "localhost"), options: quick)
+        let stream = session.events(from: secured.url("/events", host: "localhost"), options: .quick)
 
         let failure = await failure(of: stream)
 
@@ -256,7 +249,7 @@ struct EventStreamTests {
     @Test func `T-SSE-01 a line and an event have a limit`() async throws {
         server.route("GET", "/events", .stream(.repeating("x", count: 50_000_000), type: "text/event-stream"))
         server.route("GET", "/long", .stream(.repeating("data: abc\n", count: 50_000_000), type: "text/event-stream"))
-        var options = quick
+        var options = EventStreamOptions.quick
         options.maximumLineLength = 1000
         options.maximumEventSize = 1000
 
@@ -296,7 +289,7 @@ struct EventStreamTests {
     @Test func `closures hear of the events in order, and of the end once`() async throws {
         server.install(.events)
         let (seen, ends) = (Watched<[String]>([]), Watched<[String]>([]))
-        let source = EventSource(request("/events/4?per_response=3"), session: session, options: quick) { event in
+        let source = EventSource(request("/events/4?per_response=3"), session: session, options: .quick) { event in
             seen.change { $0.append(event.id) }
         } completion: { error in
             ends.change { $0.append(error.map { "\($0)" } ?? "none") }
@@ -336,4 +329,13 @@ struct EventStreamTests {
 extension ServerReply {
     /// Sends one event, and falls silent before the second. The chunk of the first has 14 bytes.
     fileprivate static let firstOfTwo = ServerReply.events("data: a", "data: b").stalling(after: 14)
+}
+
+extension EventStreamOptions {
+    /// Connects again after a tenth of a second.
+    static var quick: EventStreamOptions {
+        var options = EventStreamOptions()
+        options.initialDelay = .zero
+        return options
+    }
 }
