@@ -320,7 +320,7 @@ struct RedirectRulesTests {
     // MARK: - A second opinion
 
     /// The rules in other words: by what is true of the result, not by steps.
-    @Test func `100 000 random redirects keep to the rules`() throws {
+    @Test func `random redirects keep to the rules`() throws {
         var generator = SeededGenerator(seed: 4 &+ ModelSeed.first)
         let hosts = ["a.test", "b.test", "sub.a.test", "127.0.0.1"]
         let methods = ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH"]
