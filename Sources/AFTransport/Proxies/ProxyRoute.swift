@@ -7,8 +7,8 @@ package final class ProxyRoute: Sendable {
     package let proxy: ConfiguredProxy
     /// Our credentials for an HTTP proxy: the value of `Proxy-Authorization`.
     package let authorization: String?
-    /// The `User-Agent` line of requests for tunnels, with its end, or nothing.
-    package let agentLine: [UInt8]
+    /// The `User-Agent` of requests for tunnels, if they have one.
+    package let agent: HTTPHeaders
     /// The proxy passes bytes on, whatever they are.
     private let alwaysTunnels: Bool
 
@@ -16,29 +16,29 @@ package final class ProxyRoute: Sendable {
         _ server: ProxyServer,
         number: Int,
         tunnelsPlainHTTP: Bool = false,
-        tunnelLines: TunnelLines = TunnelLines(),
-        agentLine: [UInt8] = []
+        tunnelFields: TunnelFields = TunnelFields(),
+        agent: HTTPHeaders = HTTPHeaders()
     ) {
-        let proxy = ConfiguredProxy(server, number, tunnelsPlainHTTP, tunnelLines)
+        let proxy = ConfiguredProxy(server, number, tunnelsPlainHTTP, tunnelFields)
         let credentials = try? proxy.account.map { try BasicCredentials(user: $0.user, password: $0.password) }
-        self.init(proxy, authorization: credentials?.fieldValue, agentLine: tunnelLines.nameAgent ? [] : agentLine)
+        self.init(proxy, authorization: credentials?.fieldValue, agent: tunnelFields.nameAgent ? HTTPHeaders() : agent)
     }
 
     private init(
         _ proxy: ConfiguredProxy,
         authorization: String?,
-        agentLine: [UInt8],
+        agent: HTTPHeaders,
         alwaysTunnels: Bool = false
     ) {
         self.proxy = proxy
         self.authorization = authorization
-        self.agentLine = agentLine
+        self.agent = agent
         self.alwaysTunnels = alwaysTunnels
     }
 
     /// The same way for a WebSocket, which a proxy that reads requests does not understand (RFC 6455 §4.1).
     package var tunnelling: ProxyRoute {
-        ProxyRoute(proxy, authorization: authorization, agentLine: agentLine, alwaysTunnels: true)
+        ProxyRoute(proxy, authorization: authorization, agent: agent, alwaysTunnels: true)
     }
 
     package var kind: ProxyServer.Kind { proxy.kind }
@@ -51,16 +51,16 @@ package final class ProxyRoute: Sendable {
     package func authorized(by field: String) -> ProxyRoute {
         kind.isSOCKS
             ? self
-            : ProxyRoute(proxy, authorization: field, agentLine: agentLine, alwaysTunnels: alwaysTunnels)
+            : ProxyRoute(proxy, authorization: field, agent: agent, alwaysTunnels: alwaysTunnels)
     }
 
     /// The same way for a request with these fields. A request for a tunnel has its `User-Agent`, and no other field of
     /// it. A `User-Agent` among the fields for tunnels comes first.
     package func naming(agentOf fields: HTTPHeaders) -> ProxyRoute {
-        guard !kind.isSOCKS, !proxy.tunnelLines.nameAgent else { return self }
-        let line = fields.line("User-Agent") ?? []
-        guard line != agentLine else { return self }
-        return ProxyRoute(proxy, authorization: authorization, agentLine: line, alwaysTunnels: alwaysTunnels)
+        guard !kind.isSOCKS, !proxy.tunnelFields.nameAgent else { return self }
+        let agent = fields.firstField("User-Agent")
+        guard agent != self.agent else { return self }
+        return ProxyRoute(proxy, authorization: authorization, agent: agent, alwaysTunnels: alwaysTunnels)
     }
 
     /// Whether the proxy only passes bytes on.
@@ -76,13 +76,13 @@ extension ProxyRoute: Hashable {
     package static func == (one: ProxyRoute, other: ProxyRoute) -> Bool {
         one === other
             || (one.proxy === other.proxy && one.authorization == other.authorization
-                && one.agentLine == other.agentLine && one.alwaysTunnels == other.alwaysTunnels)
+                && one.agent == other.agent && one.alwaysTunnels == other.alwaysTunnels)
     }
 
     package func hash(into hasher: inout Hasher) {
         hasher.combine(ObjectIdentifier(proxy))
         hasher.combine(authorization)
-        hasher.combine(agentLine)
+        hasher.combine(agent)
         hasher.combine(alwaysTunnels)
     }
 }
@@ -102,59 +102,53 @@ package final class ConfiguredProxy: Sendable {
     /// Our credentials for an HTTP proxy.
     package let account: Account?
     let tunnelsPlainHTTP: Bool
-    /// Further lines for requests that ask for a tunnel, each with its end.
-    package let tunnelLines: TunnelLines
+    /// Further fields of requests for tunnels.
+    package let tunnelFields: TunnelFields
     /// How the connection to the proxy is secured, if it is.
     package let tls: TLSConfiguration?
     /// Tells the proxies of a session apart.
     package let number: Int
 
-    fileprivate init(_ server: ProxyServer, _ number: Int, _ tunnelsPlainHTTP: Bool, _ tunnelLines: TunnelLines) {
+    fileprivate init(_ server: ProxyServer, _ number: Int, _ tunnelsPlainHTTP: Bool, _ tunnelFields: TunnelFields) {
         kind = server.kind
         endpoint = server.endpoint
         let isSOCKS = kind.isSOCKS
         login = server.user.flatMap { isSOCKS ? SOCKS5Login(user: $0, password: server.password) : nil }
         account = server.user.flatMap { isSOCKS ? nil : Account(user: $0, password: server.password) }
         self.tunnelsPlainHTTP = tunnelsPlainHTTP
-        self.tunnelLines = tunnelLines
+        self.tunnelFields = tunnelFields
         tls = kind == .https ? server.tls : nil
         self.number = number
     }
 }
 
 /// The fields that a configuration has for requests for tunnels, checked.
-package struct TunnelLines: Sendable {
-    /// Each line with its end.
-    package let bytes: [UInt8]
+package struct TunnelFields: Sendable {
+    package private(set) var fields = HTTPHeaders()
     /// `User-Agent` is one of them.
     let nameAgent: Bool
 
-    package init() {
-        bytes = []
-        nameAgent = false
-    }
+    package init() { nameAgent = false }
 
     package init(_ fields: [String: String]) throws(ProxyConfigurationError) {
-        var lines: [UInt8] = []
+        nameAgent = fields.keys.contains { HTTPText.isSameName($0, "User-Agent") }
         for (name, value) in fields.sorted(by: { $0.key < $1.key }) {
             do throws(RequestRejection) {
-                lines += try Self.line(name, value)
+                try add(name, value)
             } catch {
                 throw ProxyConfigurationError(.field, in: "tunnelFields")
             }
         }
-        bytes = lines
-        nameAgent = fields.keys.contains { HTTPText.isSameName($0, "User-Agent") }
     }
 
-    private static func line(_ name: String, _ value: String) throws(RequestRejection) -> [UInt8] {
+    private mutating func add(_ name: String, _ value: String) throws(RequestRejection) {
         try name.withUTF8Bytes { name throws(RequestRejection) in
             try value.withUTF8Bytes { value throws(RequestRejection) in
                 try RequestSyntax.checkFieldName(name)
                 let value = try RequestSyntax.trimmedFieldValue(value, of: name)
                 // The credentials of the proxy say who we are, and we write the other reserved fields.
                 guard ReservedField.of(name) == nil else { throw RequestRejection(.fieldName, .notAllowed) }
-                return Array(name) + Array(": ".utf8) + Array(value) + Array("\r\n".utf8)
+                fields.append(name, value)
             }
         }
     }

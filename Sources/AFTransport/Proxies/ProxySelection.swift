@@ -20,10 +20,10 @@ package struct ProxySelection: Sendable {
         isEmpty = true
     }
 
-    /// - Parameter agentLine: The `User-Agent` line of requests for tunnels, unless the request that needs one has its
+    /// - Parameter agent: The `User-Agent` of requests for tunnels, unless the request that needs one has its
     ///   own.
-    package init(_ configuration: ProxyConfiguration, agentLine: [UInt8]) {
-        var makers = RouteMaker(configuration, agentLine)
+    package init(_ configuration: ProxyConfiguration, agent: HTTPHeaders) {
+        var makers = RouteMaker(configuration, agent)
         let all = configuration.all.map { makers.choice($0) } ?? .direct
         http = configuration.http.map { makers.choice($0) } ?? all
         https = configuration.https.map { makers.choice($0) } ?? all
@@ -34,7 +34,7 @@ package struct ProxySelection: Sendable {
     }
 
     /// Takes the proxies of a dictionary, or of the environment.
-    package init(_ source: some ProxySource, agentLine: [UInt8]) {
+    package init(_ source: some ProxySource, agent: HTTPHeaders) {
         var configuration = ProxyConfiguration()
         let all = Setting(source.all)
         let (http, https) = (Setting(source.http), Setting(source.https))
@@ -42,7 +42,7 @@ package struct ProxySelection: Sendable {
         configuration.excludesSimpleHostnames = source.excludesSimpleHostnames
         let exceptions = Result { () throws(ProxyConfigurationError) in try source.exceptions() }
         configuration.exceptions = (try? exceptions.get()) ?? ProxyExceptions()
-        let made = ProxySelection(configuration, agentLine: agentLine)
+        let made = ProxySelection(configuration, agent: agent)
         self.exceptions = made.exceptions
         excludesSimpleHostnames = made.excludesSimpleHostnames
         self.http = http.choice(made.http, otherwise: all)
@@ -136,29 +136,29 @@ extension ProxySelection.Choice {
 extension ProxySelection {
     /// Makes the routes of one configuration.
     private struct RouteMaker {
-        private let lines: Result<TunnelLines, ProxyConfigurationError>
-        private let agentLine: [UInt8]
+        private let fields: Result<TunnelFields, ProxyConfigurationError>
+        private let agent: HTTPHeaders
         private let tunnelsPlainHTTP: Bool
         private var count = 0
 
-        init(_ configuration: ProxyConfiguration, _ agentLine: [UInt8]) {
-            lines = Result { () throws(ProxyConfigurationError) in try TunnelLines(configuration.tunnelFields) }
-            self.agentLine = agentLine
+        init(_ configuration: ProxyConfiguration, _ agent: HTTPHeaders) {
+            fields = Result { () throws(ProxyConfigurationError) in try TunnelFields(configuration.tunnelFields) }
+            self.agent = agent
             tunnelsPlainHTTP = configuration.tunnelsPlainHTTP
         }
 
         mutating func choice(_ server: ProxyServer) -> Choice {
             count += 1
-            switch lines {
+            switch fields {
             case .failure(let error): return .wrong(error)
-            case .success(let lines):
+            case .success(let fields):
                 return .via(
                     ProxyRoute(
                         server,
                         number: count,
                         tunnelsPlainHTTP: tunnelsPlainHTTP,
-                        tunnelLines: lines,
-                        agentLine: agentLine
+                        tunnelFields: fields,
+                        agent: agent
                     )
                 )
             }

@@ -76,18 +76,23 @@ package struct ConnectExchange: TunnelExchange {
         return limits
     }()
 
-    private let request: [UInt8]
+    private let place: Endpoint
+    private var fields = HTTPHeaders()
     package private(set) var answer: ResponseHead?
     private var decoder = ResponseDecoder(method: .connect, limits: ConnectExchange.limits)
 
     package init(to destination: Endpoint, by route: ProxyRoute) {
-        let place = destination.text
-        var text = "CONNECT \(place) HTTP/1.1\r\nHost: \(place)\r\n"
-        if let authorization = route.authorization { text += "Proxy-Authorization: \(authorization)\r\n" }
-        request = Array(text.utf8) + route.agentLine + route.proxy.tunnelLines.bytes + Array("\r\n".utf8)
+        place = destination
+        if let authorization = route.authorization { fields.append("Proxy-Authorization", authorization) }
+        fields.append(contentsOf: route.agent)
+        fields.append(contentsOf: route.proxy.tunnelFields.fields)
     }
 
-    package mutating func begin() -> [UInt8] { request }
+    package mutating func begin() -> [UInt8] {
+        var request: [UInt8] = []
+        HeadWriter.appendConnect(to: place, fields, to: &request)
+        return request
+    }
 
     package mutating func receive(_ bytes: UnsafeRawBufferPointer) -> TunnelStep {
         var rest = bytes

@@ -1,4 +1,5 @@
 import AFTransport
+import AFWire
 import Foundation
 
 /// The proxy settings of a configuration.
@@ -8,11 +9,11 @@ struct ProxySettings: Sendable {
     var usesEnvironment = true
 
     /// - Parameter environment: Read only if the configuration names no proxies.
-    func rules(agentLine: [UInt8], environment: () -> [String: String]) -> ProxySelection {
-        if let configuration { return ProxySelection(configuration, agentLine: agentLine) }
-        if let dictionary { return ProxySelection(dictionary, agentLine: agentLine) }
+    func rules(agent: HTTPHeaders, environment: () -> [String: String]) -> ProxySelection {
+        if let configuration { return ProxySelection(configuration, agent: agent) }
+        if let dictionary { return ProxySelection(dictionary, agent: agent) }
         guard usesEnvironment else { return ProxySelection() }
-        return ProxySelection(ProxyEnvironment(environment()), agentLine: agentLine)
+        return ProxySelection(ProxyEnvironment(environment()), agent: agent)
     }
 }
 

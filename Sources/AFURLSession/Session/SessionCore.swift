@@ -89,10 +89,8 @@ final class SessionCore {
         requestTimeout = settings.requestTimeout
         resourceTimeout = settings.resourceTimeout
         security = SessionSecurity(settings.tls, connectionsPerHost: settings.maximumConnectionsPerHost)
-        let rules = settings.proxies.rules(
-            agentLine: headers.all.line("User-Agent") ?? [],
-            environment: world.environment
-        )
+        let agent = headers.all.firstField("User-Agent")
+        let rules = settings.proxies.rules(agent: agent, environment: world.environment)
         proxies = SessionProxies(rules, connectionsPerHost: settings.maximumConnectionsPerHost)
         pool = ConnectionPool(platform: world.platform, settings: settings.pool, observer: events)
         outbox = CallbackOutbox(loop: world.loop, executor: callbacks)

@@ -34,6 +34,13 @@ package enum HeadWriter {
         }
     }
 
+    /// Appends a request for a tunnel (RFC 9110 §9.3.6): its target is the place that the tunnel leads to.
+    package static func appendConnect(to place: Endpoint, _ fields: HTTPHeaders, to buffer: inout [UInt8]) {
+        buffer += "CONNECT \(place.text) HTTP/1.1\r\nHost: \(place.text)\r\n".utf8
+        fields.withBytes { buffer += $0 }
+        buffer += "\r\n".utf8
+    }
+
     /// A bound for the bytes of a head, close to what they are.
     private static func bound(of head: RequestHead) -> Int {
         let target = head.url.target.count + (head.isAbsolute ? head.url.endpoint.host.text.utf8.count : 0)

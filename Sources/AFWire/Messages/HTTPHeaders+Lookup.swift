@@ -32,14 +32,15 @@ extension HTTPHeaders {
         }
     }
 
-    /// The first line of the field `name`, byte for byte, with its end.
-    package func line(_ name: String) -> [UInt8]? {
+    /// The first field `name`, byte for byte; no field if there is none.
+    package func firstField(_ name: String) -> HTTPHeaders {
         withName(name) { name, bytes in
+            var found = HTTPHeaders()
             var lines = FieldLines(bytes)
-            while let line = lines.next() {
-                if ByteScanning.equalsIgnoringCase(line.name, name) { return Array(line.whole) }
+            while found.isEmpty, let line = lines.next() {
+                if ByteScanning.equalsIgnoringCase(line.name, name) { found.appendLine(line) }
             }
-            return nil
+            return found
         }
     }
 
@@ -100,7 +101,7 @@ extension HTTPHeaders {
     }
 }
 
-extension HTTPHeaders: Equatable {
+extension HTTPHeaders: Hashable {
     /// Whether both hold the same fields, byte for byte and in the same order; white
     /// space around values does not count.
     package static func == (one: HTTPHeaders, other: HTTPHeaders) -> Bool {
@@ -115,6 +116,13 @@ extension HTTPHeaders: Equatable {
                 }
                 return true
             }
+        }
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        forEach { name, value in
+            hasher.combine(bytes: name)
+            hasher.combine(bytes: value)
         }
     }
 }

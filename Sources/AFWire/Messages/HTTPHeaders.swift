@@ -99,6 +99,8 @@ package struct HTTPHeaders: Sendable {
     /// Adds fields after the others, which lose those of the same names.
     package mutating func replace(with fields: HTTPHeaders) {
         fields.forEach { name, _ in remove(HTTPHeaders.text(name)) }
+        // A WebSocket keeps them as long as it is open.
+        reserve(fields.byteCount)
         append(contentsOf: fields)
     }
 
@@ -154,7 +156,7 @@ package struct HTTPHeaders: Sendable {
         self = result
     }
 
-    private mutating func appendLine(_ line: FieldLines.Line) {
+    mutating func appendLine(_ line: FieldLines.Line) {
         storage.append(contentsOf: line.whole)
         fieldCount += 1
     }

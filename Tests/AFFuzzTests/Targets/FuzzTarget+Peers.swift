@@ -25,7 +25,7 @@ extension FuzzTarget {
         input in
         let place = try Endpoint(scheme: .https, host: "a.test")
         let proxies = ProxyConfiguration(try ProxyServer("http://proxy.test:3128"))
-        guard let route = try ProxySelection(proxies, agentLine: []).route(for: place) else { return }
+        guard let route = try ProxySelection(proxies, agent: HTTPHeaders()).route(for: place) else { return }
         let (one, other) = talk(input) { ConnectExchange(to: place, by: route) }
         try expect(one == other, "cut in pieces it ends otherwise: \(one), and \(other)")
     }

@@ -180,17 +180,16 @@ struct ConnectionKeyTests {
     /// A field that is new must be in the list below, in the comparison and in the copies.
     @Test func `T-TLS-11 no field of a route is left out where routes are compared and copied`() throws {
         let server = try ProxyServer("http://me:secret@proxy.test:3128")
-        let agent = Array("User-Agent: t/1\r\n".utf8)
-        let route = ProxyRoute(server, number: 1, agentLine: agent)
-        var fields = HTTPHeaders()
-        fields.append("User-Agent", "t/1")
+        var agent = HTTPHeaders()
+        agent.append("User-Agent", "t/1")
+        let route = ProxyRoute(server, number: 1, agent: agent)
         let own = try #require(route.authorization)
 
         #expect(
-            Mirror(reflecting: route).children.map(\.label) == ["proxy", "authorization", "agentLine", "alwaysTunnels"]
+            Mirror(reflecting: route).children.map(\.label) == ["proxy", "authorization", "agent", "alwaysTunnels"]
         )
         let others = [
-            ProxyRoute(server, number: 1, agentLine: agent), route.authorized(by: "Basic YTpi"),
+            ProxyRoute(server, number: 1, agent: agent), route.authorized(by: "Basic YTpi"),
             route.naming(agentOf: HTTPHeaders()), route.tunnelling,
         ]
         #expect(others.allSatisfy { $0 != route } && Set(others + [route]).count == 5)
@@ -200,7 +199,7 @@ struct ConnectionKeyTests {
         #expect(tunnelling.tunnels(to: plain) && tunnelling != route.authorized(by: "Basic YTpi"))
         for copy in [
             route.authorized(by: "Basic YTpi").authorized(by: own),
-            route.naming(agentOf: HTTPHeaders()).naming(agentOf: fields),
+            route.naming(agentOf: HTTPHeaders()).naming(agentOf: agent),
         ] {
             #expect(copy == route && copy !== route && copy.hashValue == route.hashValue)
         }

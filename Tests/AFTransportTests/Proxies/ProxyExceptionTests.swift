@@ -166,9 +166,9 @@ extension ProxyTests {
                 "1.0.0.0", "0.0.0.1", "0.127.0.0", "[::ffff:1.0.0.0]", "[::ffff:0.0.0.1]", "[::1:127.0.0.1]",
             ]
             var configuration = ProxyConfiguration(try ProxyServer("http://proxy.test"))
-            let usual = ProxySelection(configuration, agentLine: [])
+            let usual = ProxySelection(configuration, agent: HTTPHeaders())
             configuration.includesLoopback = true
-            let all = ProxySelection(configuration, agentLine: [])
+            let all = ProxySelection(configuration, agent: HTTPHeaders())
 
             for place in here {
                 #expect(try usual.route(for: try endpoint(place)) == nil, "\(place)")
@@ -180,7 +180,7 @@ extension ProxyTests {
         @Test func `simple host names may be excepted`() throws {
             var configuration = ProxyConfiguration(try ProxyServer("http://proxy.test"))
             configuration.excludesSimpleHostnames = true
-            let rules = ProxySelection(configuration, agentLine: [])
+            let rules = ProxySelection(configuration, agent: HTTPHeaders())
 
             #expect(try rules.route(for: try endpoint("intranet")) == nil)
             #expect(try rules.route(for: try endpoint("intranet.test")) != nil)

@@ -49,10 +49,11 @@ extension ProxyTests {
         // MARK: - CONNECT
 
         @Test func `T-PRX-01 T-PRX-10 the request has the server's place and nothing of its requests`() throws {
-            let lines = try TunnelLines(["X-Office": "7"])
+            let fields = try TunnelFields(["X-Office": "7"])
             let server = try ProxyServer("http://me:secret@proxy.test")
-            let agent = Array("User-Agent: t/1\r\n".utf8)
-            let route = ProxyRoute(server, number: 1, tunnelLines: lines, agentLine: agent)
+            var agent = HTTPHeaders()
+            agent.append("User-Agent", "t/1")
+            let route = ProxyRoute(server, number: 1, tunnelFields: fields, agent: agent)
 
             for (url, place) in [
                 ("https://api.test/path?q#f", "api.test:443"), ("https://user:pw@api.test:8443/", "api.test:8443"),
@@ -75,7 +76,9 @@ extension ProxyTests {
         }
 
         @Test func `T-PRX-01 of a request's head a tunnel takes the User-Agent, and nothing else`() throws {
-            func line(
+            var usual = HTTPHeaders()
+            usual.append("User-Agent", "session/1")
+            func sent(
                 _ fields: [String: String],
                 _ asked: HTTPHeaders,
                 at url: String = "http://proxy.test"
@@ -83,10 +86,12 @@ extension ProxyTests {
                 let route = ProxyRoute(
                     try ProxyServer(url),
                     number: 1,
-                    tunnelLines: try TunnelLines(fields),
-                    agentLine: Array("User-Agent: session/1\r\n".utf8)
+                    tunnelFields: try TunnelFields(fields),
+                    agent: usual
                 ).naming(agentOf: asked)
-                return String(decoding: route.agentLine + route.proxy.tunnelLines.bytes, as: UTF8.self)
+                var all = route.agent
+                all.append(contentsOf: route.proxy.tunnelFields.fields)
+                return all.withBytes { String(decoding: $0, as: UTF8.self) }
             }
             var fields = HTTPHeaders()
             for (name, value) in [("Cookie", "User-Agent: no"), ("user-AGENT", "own/1"), ("X", "y")] {
@@ -95,16 +100,16 @@ extension ProxyTests {
             var others = HTTPHeaders()
             others.append("X-User-Agent", "no")
 
-            #expect(try line([:], fields) == "user-AGENT: own/1\r\n")
-            #expect(try line([:], others) == "")
-            #expect(try line(["user-agent": "office/1"], fields) == "user-agent: office/1\r\n")
-            #expect(try line([:], fields, at: "socks5://proxy.test") == "User-Agent: session/1\r\n")
+            #expect(try sent([:], fields) == "user-AGENT: own/1\r\n")
+            #expect(try sent([:], others) == "")
+            #expect(try sent(["user-agent": "office/1"], fields) == "user-agent: office/1\r\n")
+            #expect(try sent([:], fields, at: "socks5://proxy.test") == "User-Agent: session/1\r\n")
             let route = ProxyRoute(try ProxyServer("http://proxy.test"), number: 1)
             let named = route.naming(agentOf: fields)
             #expect(named != route && named == route.naming(agentOf: fields))
             #expect(named.naming(agentOf: fields) === named)
             let authorized = named.authorized(by: "Basic YTpi")
-            #expect(authorized.agentLine == named.agentLine && authorized.authorization == "Basic YTpi")
+            #expect(authorized.agent == named.agent && authorized.authorization == "Basic YTpi")
             #expect(authorized.naming(agentOf: HTTPHeaders()).authorization == "Basic YTpi")
         }
 

@@ -14,12 +14,12 @@ extension ProxyTests {
     @Suite("Where proxies are set")
     struct Settings {
         private func proxy(_ variables: [String: String], _ url: String) throws -> String? {
-            let rules = ProxySelection(ProxyEnvironment(variables), agentLine: [])
+            let rules = ProxySelection(ProxyEnvironment(variables), agent: HTTPHeaders())
             return try rules.route(for: try RequestURL(url).endpoint)?.text
         }
 
         private func proxy(dictionary: [AnyHashable: Any], _ url: String) throws -> String? {
-            let rules = ProxySelection(ProxyDictionary(dictionary), agentLine: [])
+            let rules = ProxySelection(ProxyDictionary(dictionary), agent: HTTPHeaders())
             return try rules.route(for: try RequestURL(url).endpoint)?.text
         }
 
@@ -131,7 +131,7 @@ extension ProxyTests {
                 "HTTPEnable": 1, "HTTPProxy": "p.test", "HTTPUser": "u", "HTTPPassword": "p",
                 "HTTPSEnable": 1, "HTTPSProxy": "p.test", kCFProxyUsernameKey: "all", kCFProxyPasswordKey: "q",
             ]
-            let rules = ProxySelection(ProxyDictionary(dictionary), agentLine: [])
+            let rules = ProxySelection(ProxyDictionary(dictionary), agent: HTTPHeaders())
 
             #expect(try rules.route(for: try RequestURL("http://a.test/").endpoint)?.authorization == "Basic dTpw")
             #expect(try rules.route(for: try RequestURL("https://a.test/").endpoint)?.authorization == "Basic YWxsOnE=")
