@@ -21,7 +21,7 @@ public import Foundation
 public struct RetryRules: TaskInterceptor, Hashable {
     /// The methods of RFC 9110 §9.2.2: a server that gets such a request twice does nothing more than one that gets it
     /// once.
-    public static let idempotentMethods: Set<String> = FailedAttempt.idempotentMethods
+    public static let idempotentMethods: Set<String> = MethodTraits.idempotentMethods
 
     /// How often the session sends a request at most, the first time included. 3 by default; with 1 or less it sends
     /// nothing again.

@@ -64,11 +64,9 @@ public struct FailedAttempt: Sendable {
     /// The code of the error, if it is a `URLError`.
     public var errorCode: URLError.Code? { (error as? URLError)?.code }
 
-    static let idempotentMethods: Set<String> = ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"]
-
     /// Whether a server that gets the request twice does nothing more than one that gets it once: by its method (RFC
     /// 9110 §9.2.2), or because it has an `Idempotency-Key`.
-    public var isIdempotent: Bool { isIdempotent(by: FailedAttempt.idempotentMethods) }
+    public var isIdempotent: Bool { isIdempotent(by: MethodTraits.idempotentMethods) }
 
     func isIdempotent(by methods: Set<String>) -> Bool {
         methods.contains(request.httpMethod ?? "GET")

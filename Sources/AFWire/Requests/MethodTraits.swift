@@ -7,6 +7,9 @@ package struct MethodTraits: Sendable {
     package let announcesEmptyBody: Bool
     package let isHead: Bool
 
+    /// The methods of RFC 9110 §9.2.2 that a server may get twice.
+    package static let idempotentMethods: Set<String> = ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"]
+
     /// A method as Foundation spells it, whose six methods are in upper case however the caller writes them.
     package static func spelling(_ method: String) -> String {
         ["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT"].first { HTTPText.isSameName($0, method) } ?? method

@@ -79,7 +79,7 @@ struct RequestSyntaxTests {
     func `T-REQ-03 methods are told apart by case`(method: String, isIdempotent: Bool, mayHaveBody: Bool) throws {
         let traits = try MethodTraits(method)
 
-        #expect(traits.isIdempotent == isIdempotent)
+        #expect(traits.isIdempotent == isIdempotent && MethodTraits.idempotentMethods.contains(method) == isIdempotent)
         #expect(traits.mayHaveBody == mayHaveBody)
     }
 
