@@ -64,14 +64,19 @@ final class LoadMemory {
         headBytes += record.responseHeadBytes
     }
 
-    /// The load has failed or completed: nothing in here goes on.
+    /// The load is over: nothing in here goes on.
     func stop() {
-        for value in kept.values { (value as? any StopsWithLoad)?.stop() }
+        stopSteps()
         kept = [:]
         clock?.stop()
         clock = nil
         stopWaiting()
         takeUnsent()?.body?.close()
+    }
+
+    /// The load has failed: no step goes on with what it keeps, which the metrics still read.
+    func stopSteps() {
+        for value in kept.values { (value as? any StopsWithLoad)?.stop() }
     }
 
     func wait(_ waiting: Waiting) {
