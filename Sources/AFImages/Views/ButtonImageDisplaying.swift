@@ -44,12 +44,7 @@ extension ButtonImageDisplaying {
         success: ImageDownloader.Success?,
         failure: ImageDownloader.Failure?
     ) {
-        let order = ImageSlot.Order(
-            request: request,
-            placeholder: placeholderImage,
-            success: success,
-            failure: failure
-        )
+        let order = ImageSlot.Order(request: request, placeholder: placeholderImage, success: success, failure: failure)
         let slot = buttonImageLoading.slot(.image, state)
         slot.load(order, by: buttonImageLoading.downloader) { [weak self] image in
             self?.setImage(image, for: state)
@@ -83,12 +78,7 @@ extension ButtonImageDisplaying {
         success: ImageDownloader.Success?,
         failure: ImageDownloader.Failure?
     ) {
-        let order = ImageSlot.Order(
-            request: request,
-            placeholder: placeholderImage,
-            success: success,
-            failure: failure
-        )
+        let order = ImageSlot.Order(request: request, placeholder: placeholderImage, success: success, failure: failure)
         let slot = buttonImageLoading.slot(.background, state)
         slot.load(order, by: buttonImageLoading.downloader) { [weak self] image in
             self?.setBackgroundImage(image, for: state)

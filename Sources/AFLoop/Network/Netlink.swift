@@ -7,7 +7,6 @@ package enum Netlink {
     package static let dumpInterrupted: UInt16 = 0x10
 
     // MARK: Types of messages
-    static let noop: UInt16 = 1
     package static let error: UInt16 = 2
     package static let done: UInt16 = 3
     package static let overrun: UInt16 = 4

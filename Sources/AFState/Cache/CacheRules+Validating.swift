@@ -48,11 +48,6 @@ extension CacheRules {
         opaque(tag) == opaque(other)
     }
 
-    /// RFC 9110 §8.8.3.2: for bodies that are combined from parts.
-    static func areEqualStrongly(_ tag: [UInt8], _ other: [UInt8]) -> Bool {
-        tag == other && !tag.starts(with: "W/".utf8)
-    }
-
     private static func opaque(_ tag: [UInt8]) -> ArraySlice<UInt8> {
         tag.starts(with: "W/".utf8) ? tag.dropFirst(2) : tag[...]
     }

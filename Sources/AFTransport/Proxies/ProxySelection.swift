@@ -20,8 +20,7 @@ package struct ProxySelection: Sendable {
         isEmpty = true
     }
 
-    /// - Parameter agent: The `User-Agent` of requests for tunnels, unless the request that needs one has its
-    ///   own.
+    /// - Parameter agent: The `User-Agent` of requests for tunnels, unless the request that needs one has its own.
     package init(_ configuration: ProxyConfiguration, agent: HTTPHeaders) {
         var makers = RouteMaker(configuration, agent)
         let all = configuration.all.map { makers.choice($0) } ?? .direct

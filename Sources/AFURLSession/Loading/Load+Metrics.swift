@@ -22,17 +22,24 @@ extension Load {
         )
     }
 
-    /// A connection that goes on without its transfer, perhaps for days, keeps it only for the metrics.
+    /// A connection goes on without its transfer, perhaps for days: keeps of it what the metrics read, if they may be
+    /// asked for.
     func letGoOfTransfer() {
         let mayBeAsked = taskDelegate.map { !session.isMissing(.collectedMetrics, in: $0.delegate) } ?? false
-        if !mayBeAsked, !keepsMetrics, !session.settings.monitoring.keepsMetrics, trace == nil { transfer = nil }
+        if mayBeAsked || keepsMetrics || session.settings.monitoring.keepsMetrics || trace != nil {
+            guard let transfer, memory == nil, trace == nil, transfer.formerAttempts.isEmpty else { return }
+            concluded = ConcludedTransfer(transfer)
+        }
+        transfer = nil
     }
 
     /// When each phase of the task happened; nil if the task never ran.
     func metrics() -> URLSessionTaskMetrics? {
         guard let started, let handle else { return nil }
         let exchanges: URLSessionTaskMetrics.Exchanges
-        if memory == nil, let transfer, transfer.formerAttempts.isEmpty, let request = presentRequest {
+        if let concluded, let request = presentRequest {
+            exchanges = .one(concluded.times, concluded.request, request, response)
+        } else if memory == nil, let transfer, transfer.formerAttempts.isEmpty, let request = presentRequest {
             exchanges = .one(transfer.times, transfer.request, request, response)
         } else {
             exchanges = .several(attempts(of: handle))

@@ -20,6 +20,8 @@ final class Load {
     /// The task's own delegate, if it has one; as a pair with the session's, if there is one.
     @exclusivity(unchecked) private(set) var listener: (any URLSessionTaskDelegate)?
     @exclusivity(unchecked) var transfer: Transfer?
+    /// In place of the transfer, if its connection goes on without it.
+    @exclusivity(unchecked) var concluded: ConcludedTransfer?
     /// Nil as long as the first exchange is the only one.
     @exclusivity(unchecked) var memory: LoadMemory?
     /// Decodes the body, if it has a coding. Refers to this load until the task completes.
@@ -183,8 +185,7 @@ final class Load {
         switch take(.fail) {
         case .save:
             transfer?.cancel()
-            memory?.foreign?.stop()
-            memory?.interception?.stop()
+            memory?.stopSteps()
             let reported = urlError(error)
             if consumer.settle(error, reported: reported, of: self) { return }
             guard take(.saved) == .complete else { return }

@@ -66,6 +66,14 @@ struct ExchangeRecord {
     }
 }
 
+/// What the metrics read of the only transfer of a load.
+final class ConcludedTransfer {
+    let times: TransferTimes
+    let request: WireRequest
+
+    init(_ transfer: Transfer) { (times, request) = (transfer.times, transfer.request) }
+}
+
 /// One time the session sent a request, or was about to.
 struct ExchangeAttempt: Sendable {
     let request: URLRequest

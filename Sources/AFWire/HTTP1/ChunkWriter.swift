@@ -6,9 +6,6 @@ package enum ChunkWriter {
     /// What follows the content of every chunk.
     package static let chunkEnd: [UInt8] = [0x0D, 0x0A]
 
-    /// The most bytes ``appendHeader(for:to:)`` appends.
-    package static let maximumHeaderBytes = 18
-
     /// Appends the line before `count` bytes of content.
     ///
     /// A chunk of no bytes would end the body, so for `count` 0 nothing is appended, and no chunk end may be either.

@@ -62,12 +62,6 @@ package struct RequestURL: Hashable, Sendable {
     package var text: String {
         "\(endpoint.scheme.text)://\(endpoint.hostField)\(String(decoding: target, as: UTF8.self))"
     }
-
-    /// `text` without its query, which may hold a token.
-    package var textWithoutQuery: String {
-        let path = target.prefix { $0 != UInt8(ascii: "?") }
-        return "\(endpoint.scheme.text)://\(endpoint.hostField)\(String(decoding: path, as: UTF8.self))"
-    }
 }
 
 // MARK: - Steps, in the order of the text

@@ -80,12 +80,9 @@ struct OptionTable: Sendable {
     subscript(letter: Character) -> CommandOption? { byLetter[letter] }
 }
 
-/// The names of all options, for tests.
+/// The names of all options, long names and letters with their dashes, for tests.
 package enum OptionNames {
-    /// All long names and letters, with their dashes.
-    package static var all: [String] {
-        OptionTable.standard.options.flatMap { option in
-            (option.letter.map { ["-\($0), "] } ?? []) + option.names.map { "--\($0)" }
-        }
+    package static let all = OptionTable.standard.options.flatMap { option in
+        (option.letter.map { ["-\($0), "] } ?? []) + option.names.map { "--\($0)" }
     }
 }

@@ -531,7 +531,29 @@ struct WebSocketPairTests {
         let task = URLSession.loopback { $0.keepsTaskMetrics = true }.webSocketTask(with: try url("/ws/echo"))
         try await echo(task)
         try await eventually { task.state == .completed }
-        let metrics = try #require(task.metrics?.transactionMetrics.first)
-        #expect(metrics.responseStartDate != nil && metrics.networkProtocolName == "http/1.1")
+        try check(task.metrics)
+    }
+
+    @Test func `a delegate gets the metrics of a WebSocket that has let go of its transfer`() async throws {
+        final class Own: NSObject, URLSessionTaskDelegate {
+            let metrics = Watched<[URLSessionTaskMetrics]>([])
+
+            func urlSession(
+                _ session: URLSession,
+                task: URLSessionTask,
+                didFinishCollecting metrics: URLSessionTaskMetrics
+            ) { self.metrics.change { $0.append(metrics) } }
+        }
+        let own = Own()
+        try await echo(URLSession.loopback(delegate: own).webSocketTask(with: try url("/ws/echo")))
+        try check(try await own.metrics.wait("the metrics") { $0.count == 1 }.first)
+    }
+
+    private func check(_ metrics: URLSessionTaskMetrics?) throws {
+        let exchange = try #require(metrics?.transactionMetrics.first)
+        #expect(metrics?.transactionMetrics.count == 1)
+        #expect(exchange.connectStartDate != nil && exchange.responseStartDate != nil)
+        #expect(exchange.networkProtocolName == "http/1.1" && exchange.countOfRequestHeaderBytesSent > 100)
+        #expect((exchange.response as? HTTPURLResponse)?.statusCode == 101)
     }
 }

@@ -166,7 +166,6 @@ import Testing
         ChunkWriter.appendHeader(for: size, to: &buffer)
 
         #expect(String(decoding: buffer, as: UTF8.self) == digits + "\r\n")
-        #expect(buffer.count <= ChunkWriter.maximumHeaderBytes)
     }
 
     @Test func `a written response is read back`() {

@@ -47,11 +47,6 @@ struct RequestURLCorpusTests {
         }
     }
 
-    @Test func `the text without a query ends in front of it`() throws {
-        #expect(try RequestURL("http://u:p@h:81/a?token=x?y").textWithoutQuery == "http://h:81/a")
-        #expect(try RequestURL("https://h").textWithoutQuery == "https://h/")
-    }
-
     @Test func `T-REQ-07 the corpus is as large as promised and holds no entry twice`() {
         let urls = (URLCorpus.accepted + URLCorpus.refused).map { Array($0.url.utf8) }
 

@@ -207,7 +207,9 @@ extension FaultPoint {
         case .tlsResetInHandshake, .tlsEndInHandshake, .tlsStallInHandshake, .tlsSlowFlight, .tlsGarbage: 300
         case .tlsFlippedHandshake, .tlsFlippedData, .tlsFarewellOnly: 150
         case .tlsWithoutFarewell: 500
-        case .proxySpeaksFirst, .proxyRefuses, .proxyStalls, .proxyGarbage, .proxyEndsInAnswer, .proxyResetsTunnel, .proxySlow: 300
+        case .proxySpeaksFirst, .proxyRefuses, .proxyStalls, .proxyGarbage, .proxyEndsInAnswer, .proxyResetsTunnel,
+            .proxySlow:
+            300
         default: 100
         }
     }
