@@ -359,6 +359,11 @@ struct WebSocketPairTests {
             }
         }
 
+    private static let noise: Data = {
+        var generator = SeededGenerator(seed: 7)
+        return Data((0..<70_000).map { _ in UInt8.random(in: 0...255, using: &generator) })
+    }()
+
     @Test(arguments: settings)
     func `messages are compressed with each set of parameters`(
         server resetsServer: Bool,
@@ -379,11 +384,9 @@ struct WebSocketPairTests {
         let extensions =
             (task.response as? HTTPURLResponse)?.value(forHTTPHeaderField: "Sec-WebSocket-Extensions") ?? ""
         #expect(extensions.hasPrefix("permessage-deflate"))
-        var generator = SeededGenerator(seed: 7)
-        for size in [0, 1, 5, 100, 126, 1000, 65_536, 300_000] {
+        for size in [0, 1, 5, 100, 126, 1000, 70_000] {
             let text = String(repeating: "compress me ", count: size / 12 + 1).prefix(size)
-            let noise = Data((0..<size).map { _ in UInt8.random(in: 0...255, using: &generator) })
-            for message in [URLSessionWebSocketTask.Message.string(String(text)), .data(noise)] {
+            for message in [URLSessionWebSocketTask.Message.string(String(text)), .data(Self.noise.prefix(size))] {
                 try await task.send(message)
                 #expect(try await task.receive() == message)
             }
