@@ -230,7 +230,8 @@ extension Load {
     // MARK: - Errors
 
     func urlError(_ error: LoadError) -> URLError {
-        let account = transfer.map { $0.account(at: session.loop.now, after: memory?.connectivity) }
+        let now = session.loop.now
+        let account = transfer?.account(at: now, after: memory?.connectivity) ?? concluded?.account(at: now)
         // A `data:` URL is no address, but the data itself: leave it out of the error.
         let url = presentRequest?.url.flatMap { LocalScheme($0) == .data ? nil : $0 }
         let remarks = [memory?.interception?.remark, transfer?.remark].compactMap(\.self).filter { !$0.isEmpty }

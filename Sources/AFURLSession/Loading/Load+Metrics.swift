@@ -22,8 +22,8 @@ extension Load {
         )
     }
 
-    /// A connection goes on without its transfer, perhaps for days: keeps of it what the metrics read, if they may be
-    /// asked for.
+    /// Lets go of a transfer whose connection goes on without it, perhaps for days. Keeps what the metrics read if a
+    /// delegate or the program may ask for them.
     func letGoOfTransfer() {
         let mayBeAsked = taskDelegate.map { !session.isMissing(.collectedMetrics, in: $0.delegate) } ?? false
         if mayBeAsked || keepsMetrics || session.settings.monitoring.keepsMetrics || trace != nil {

@@ -210,6 +210,7 @@ final class Load {
         transfer?.cancel()
         if transfer?.keepsBody == true { transfer?.surrenderBody()?.close() }
         transfer = nil
+        concluded = nil
         memory?.stop()
         memory = nil
         content = nil

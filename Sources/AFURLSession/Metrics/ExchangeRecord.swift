@@ -66,12 +66,16 @@ struct ExchangeRecord {
     }
 }
 
-/// What the metrics read of the only transfer of a load.
+/// What metrics and errors read of the only transfer of a load.
 final class ConcludedTransfer {
     let times: TransferTimes
     let request: WireRequest
 
     init(_ transfer: Transfer) { (times, request) = (transfer.times, transfer.request) }
+
+    func account(at now: LoopInstant) -> LoadAccount {
+        LoadAccount(timings: times.timings(until: now, isReceiving: true), attempts: times.dial?.attempts ?? [])
+    }
 }
 
 /// One time the session sent a request, or was about to.

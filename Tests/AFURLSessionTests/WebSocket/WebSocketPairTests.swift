@@ -537,19 +537,39 @@ struct WebSocketPairTests {
         try check(task.metrics)
     }
 
-    @Test func `a delegate gets the metrics of a WebSocket that has let go of its transfer`() async throws {
-        final class Own: NSObject, URLSessionTaskDelegate {
-            let metrics = Watched<[URLSessionTaskMetrics]>([])
+    private final class MetricsListener: NSObject, URLSessionTaskDelegate {
+        let metrics = Watched<[URLSessionTaskMetrics]>([])
 
-            func urlSession(
-                _ session: URLSession,
-                task: URLSessionTask,
-                didFinishCollecting metrics: URLSessionTaskMetrics
-            ) { self.metrics.change { $0.append(metrics) } }
-        }
-        let own = Own()
-        try await echo(URLSession.loopback(delegate: own).webSocketTask(with: try url("/ws/echo")))
-        try check(try await own.metrics.wait("the metrics") { $0.count == 1 }.first)
+        func urlSession(
+            _ session: URLSession,
+            task: URLSessionTask,
+            didFinishCollecting metrics: URLSessionTaskMetrics
+        ) { self.metrics.change { $0.append(metrics) } }
+    }
+
+    @Test func `a delegate gets the metrics of a WebSocket that has let go of its transfer`() async throws {
+        let listener = MetricsListener()
+        try await echo(URLSession.loopback(delegate: listener).webSocketTask(with: try url("/ws/echo")))
+        try check(try await listener.metrics.wait("the metrics") { $0.count == 1 }.first)
+    }
+
+    @Test func `a delegate gets the metrics of both exchanges of a redirected WebSocket`() async throws {
+        server.route("GET", "/there", ServerReply.status(302).header("Location", "/ws/echo"))
+        let listener = MetricsListener()
+        try await echo(URLSession.loopback(delegate: listener).webSocketTask(with: try url("/there")))
+        let metrics = try await listener.metrics.wait("the metrics") { $0.count == 1 }.first
+        let statuses = metrics?.transactionMetrics.map { ($0.response as? HTTPURLResponse)?.statusCode }
+        #expect(metrics?.redirectCount == 1 && statuses == [302, 101])
+    }
+
+    @Test func `the error of an open WebSocket says what took how long`() async throws {
+        let session = URLSession.loopback(delegate: MetricsListener())
+        let task = session.webSocketTask(with: try url("/ws/bad/reset"))
+        try await task.open()
+        try await task.send(.string("hello"))
+        let error = await #expect(throws: URLError.self) { _ = try await task.receive() }
+        let phases = error?.loadFailure?.timings.map(\.phase) ?? []
+        #expect(phases.contains(.connecting) && phases.last == .delivering)
     }
 
     private func check(_ metrics: URLSessionTaskMetrics?) throws {
