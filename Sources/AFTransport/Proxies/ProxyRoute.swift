@@ -24,12 +24,7 @@ package final class ProxyRoute: Sendable {
         self.init(proxy, authorization: credentials?.fieldValue, agent: tunnelFields.nameAgent ? HTTPHeaders() : agent)
     }
 
-    private init(
-        _ proxy: ConfiguredProxy,
-        authorization: String?,
-        agent: HTTPHeaders,
-        alwaysTunnels: Bool = false
-    ) {
+    private init(_ proxy: ConfiguredProxy, authorization: String?, agent: HTTPHeaders, alwaysTunnels: Bool = false) {
         self.proxy = proxy
         self.authorization = authorization
         self.agent = agent
@@ -125,13 +120,11 @@ package final class ConfiguredProxy: Sendable {
 /// The fields that a configuration has for requests for tunnels, checked.
 package struct TunnelFields: Sendable {
     package private(set) var fields = HTTPHeaders()
-    /// `User-Agent` is one of them.
-    let nameAgent: Bool
+    var nameAgent: Bool { fields.contains("User-Agent") }
 
-    package init() { nameAgent = false }
+    package init() {}
 
     package init(_ fields: [String: String]) throws(ProxyConfigurationError) {
-        nameAgent = fields.keys.contains { HTTPText.isSameName($0, "User-Agent") }
         for (name, value) in fields.sorted(by: { $0.key < $1.key }) {
             do throws(RequestRejection) {
                 try add(name, value)
