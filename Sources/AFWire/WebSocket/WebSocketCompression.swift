@@ -79,7 +79,6 @@ package struct WebSocketCompression: Sendable, Hashable {
             }
             guard agreed.take(name, value) else { return nil }
         }
-        guard scanner.isAtEnd || scanner.next == UInt8(ascii: ",") else { return nil }
         // RFC 7692 §7.1: the server has to do what was offered, or to refuse the extension.
         guard agreed.serverResetsContext || !serverResetsContext, agreed.serverWindowBits <= serverWindowBits,
             agreed.clientWindowBits <= clientWindowBits

@@ -148,7 +148,6 @@ package struct WebSocketDecoder: Sendable {
         headCount = 0
         if opcode.isControl {
             state = .control(opcode)
-            control = []
             return nil
         }
         if opcode != .continuation { isCompressed = first & 0x40 != 0 }

@@ -130,6 +130,9 @@ struct EventStreamParserTests {
     @Test func `line ends may differ within a stream`() {
         #expect(Self.events("data: a\r\n\rdata: b\n\r\ndata: c\r\rdata: d\n\n").map(\.data) == ["a", "b", "c", "d"])
         #expect(Self.events("data: a\r\ndata: b\r\n\r\n") == [Self.message("a\nb")])
+        // Only the LF directly behind a CR belongs to it.
+        let pieces = ["data: a\r", "data: b", "\n", "\n"].map { Array($0.utf8)[...] }
+        #expect(Self.read(pieces).events == [Self.message("a\nb")])
     }
 
     @Test func `T-SSE-05 an event is there with its last byte`() throws {
@@ -162,7 +165,8 @@ struct EventStreamParserTests {
     @Test(arguments: [
         ("retry: 10\n", 10), ("retry:0\n", 0), ("retry: 010\n", 10), ("retry: 10\nretry: 20\n", 20), ("retry\n", nil),
         ("retry: \n", nil), ("retry: -1\n", nil), ("retry: +1\n", nil), ("retry: 1.5\n", nil), ("retry: 1 \n", nil),
-        ("retry:  1\n", nil), ("retry: 10\nretry: x\n", 10), ("retry: ٣\n", nil),
+        ("retry:  1\n", nil), ("retry: 10\nretry: x\n", 10), ("retry: ٣\n", nil), ("retry: 1/\n", nil),
+        ("retry: 1:\n", nil),
         ("retry: 99999999999999999999999\n", Int.max),
     ])
     func `T-SSE-06 only digits set the wait`(stream: String, expected: Int?) {
@@ -196,6 +200,8 @@ struct EventStreamParserTests {
         let lines = String(repeating: "data: 12\n", count: 3)
         #expect(Self.read(lines + "\n", event: 8).events.map(\.data) == ["12\n12\n12"])
         #expect(Self.read(lines, event: 7).problem == .event)
+        #expect(Self.read("data: 12345678\n\n", event: 8).events.count == 1)
+        #expect(Self.read("data: 123456789\n\n", event: 8).problem == .event)
         #expect(Self.read(lines + "\n" + lines + "\n", event: 8).events.count == 2)
         #expect(Self.read(String(repeating: "data\n", count: 10), event: 8).problem == .event)
     }

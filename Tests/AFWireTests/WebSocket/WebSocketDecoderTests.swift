@@ -78,6 +78,7 @@ struct WebSocketDecoderTests {
         (frame(0x89) + frame(0x8A, "b"), ["ping[]", "pong[b]"]),
         (frame(0x89, String(repeating: "a", count: 125)), ["ping[\(String(repeating: "a", count: 125))]"]),
         (frame(0x81, "a") + frame(0x82, "b"), ["text[a]", "binary[b]"]),
+        (frame(0x81, "a") + frame(0x89, "b") + frame(0x89, "c"), ["text[a]", "ping[b]", "ping[c]"]),
         (frame(0x81, String(repeating: "a", count: 125)), ["text[\(String(repeating: "a", count: 125))]"]),
         (frame(0x81, String(repeating: "a", count: 126)), ["text[\(String(repeating: "a", count: 126))]"]),
         (frame(0x82, String(repeating: "a", count: 300)), ["binary[\(String(repeating: "a", count: 300))]"]),
@@ -180,8 +181,10 @@ struct WebSocketDecoderTests {
         }
     }
 
+    private static let tooLong = "1009 a message is longer than the limit"
+
     @Test func `a message has a limit, however many frames it has`() {
-        let refusal = "1009 a message is longer than the limit"
+        let refusal = Self.tooLong
         #expect(Self.read(Self.frame(0x82, "12345"), limit: 5) == ["binary[12345]"])
         #expect(Self.read([0x82, 6], limit: 5) == [refusal])
         #expect(Self.read([0x82, 127, 0x7F] + Array(repeating: 0xFF, count: 7)) == [refusal])
@@ -193,6 +196,50 @@ struct WebSocketDecoderTests {
             Self.read(Self.frame(0x02, "123") + Self.frame(0x89, "123456") + Self.frame(0x80, "45"), limit: 5).count
                 == 2
         )
+    }
+
+    @Test(arguments: [0, -1, .min])
+    func `without room only empty messages are read`(limit: Int) {
+        #expect(Self.read(Self.frame(0x82) + [0x82, 1], limit: limit) == ["binary[]", Self.tooLong])
+    }
+
+    @Test func `a compressed message may be a little longer on its way`() {
+        let most = Self.frame(0xC2, Array(repeating: 0x61, count: 321))
+        #expect(Self.read(most, compressed: true, limit: 256).count == 1)
+        #expect(Self.read([0xC2, 126, 1, 66], compressed: true, limit: 256) == [Self.tooLong])
+        #expect(Self.read([0x82, 126, 1, 1], compressed: true, limit: 256) == [Self.tooLong])
+        // So may its further frames.
+        let first = Self.frame(0x42, Array(repeating: 0x61, count: 300))
+        let second = Self.frame(0x80, Array(repeating: 0x61, count: 21))
+        #expect(Self.read(first + second, compressed: true, limit: 256).count == 1)
+        #expect(Self.read(first + [0x80, 22], compressed: true, limit: 256) == [Self.tooLong])
+        #expect(Self.read([0xC2, 126, 2, 66], compressed: true, limit: 512).isEmpty)
+        #expect(Self.read([0xC2, 126, 2, 67], compressed: true, limit: 512) == [Self.tooLong])
+    }
+
+    @Test func `a limit that changes counts for the message under way`() throws {
+        func refusal(_ limit: Int, _ next: [UInt8]) -> WebSocketViolation? {
+            var decoder = WebSocketDecoder(messageLimit: 10)
+            func decode(_ bytes: [UInt8]) throws {
+                try bytes.withUnsafeBytes { bytes in
+                    var offset = 0
+                    while offset < bytes.count {
+                        offset += try decoder.decode(UnsafeRawBufferPointer(rebasing: bytes[offset...])).consumed
+                    }
+                }
+            }
+            #expect(throws: Never.self) { try decode(Self.frame(0x02, "123")) }
+            decoder.limitMessages(to: limit)
+            return #expect(throws: WebSocketViolation.self) { try decode(next) }
+        }
+        let tooBig = WebSocketViolation(WebSocketViolation.tooBig, "a message is longer than the limit")
+        #expect(refusal(20, [0x80, 18]) == tooBig && refusal(5, [0x80, 3]) == tooBig)
+        // What has come is over the limit by itself.
+        #expect(
+            refusal(2, [0x80, 0]) == tooBig && refusal(0, [0x80, 0]) == tooBig && refusal(-1, [0x80, 0]) == tooBig
+        )
+        #expect(refusal(20, [0x80, 18]) != WebSocketViolation(WebSocketViolation.tooBig, "another reason"))
+        #expect(tooBig != WebSocketViolation(WebSocketViolation.internalError, tooBig.reason))
     }
 
     // MARK: - Pieces
@@ -233,8 +280,22 @@ struct WebSocketWriterTests {
         #expect(frames == [0x81, 0x85, 0x37, 0xFA, 0x21, 0x3D, 0x7F, 0x9F, 0x4D, 0x51, 0x58])
     }
 
-    @Test(arguments: [(0, 2), (125, 2), (126, 4), (65_535, 4), (65_536, 10)])
-    func `a frame has its length in the fewest bytes`(count: Int, head: Int) {
+    @Test func `only the last frame of a message is final`() {
+        var frames: [UInt8] = []
+        for isFinal in [false, true] {
+            WebSocketWriter.appendHead(.binary, 0, isFinal: isFinal, mask: WebSocketMask(key: 0), to: &frames)
+        }
+        #expect(frames == [0x02, 0x80, 0, 0, 0, 0, 0x82, 0x80, 0, 0, 0, 0])
+    }
+
+    @Test(
+        arguments: [
+            (0, [0x80]), (125, [0xFD]), (126, [0xFE, 0, 126]), (65_535, [0xFE, 0xFF, 0xFF]),
+            (65_536, [0xFF, 0, 0, 0, 0, 0, 1, 0, 0]),
+        ] as [(Int, [UInt8])]
+    )
+    func `a frame has its length in the fewest bytes`(count: Int, length: [UInt8]) {
+        let head = 1 + length.count
         let payload = (0..<count).map { UInt8(truncatingIfNeeded: $0) }
         var frames: [UInt8] = [1, 2, 3]
         let mask = WebSocketMask(key: 0x0102_0304)
@@ -244,7 +305,7 @@ struct WebSocketWriterTests {
         var rest = Array(frames[(3 + head + 4)...])
         rest.withUnsafeMutableBytes { mask.apply(to: $0) }
         #expect(frames.count == 3 + head + 4 + count && rest == payload)
-        #expect(frames[3] == 0x42 && frames[4] & 0x80 == 0x80)
+        #expect(frames[3] == 0x42 && Array(frames[4..<(3 + head)]) == length)
         #expect(Array(frames[(3 + head)..<(3 + head + 4)]) == [4, 3, 2, 1])
     }
 }

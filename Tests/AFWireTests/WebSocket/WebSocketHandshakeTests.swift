@@ -68,6 +68,7 @@ struct WebSocketHandshakeTests {
         ("permessage-deflate; server_no_context_takeover; server_no_context_takeover", "extensions"),
         ("permessage-deflate, permessage-deflate", "extensions"), ("x-other", "extensions"),
         ("permessage-deflate; server_max_window_bits=10 x", "extensions"),
+        ("permessage-deflate; server_max_window_bits=18446744073709551615", "extensions"),
     ])
     func `T-WSS-03 parameters of the compression are read strictly`(value: String, expected: String) {
         let handshake = WebSocketHandshake(compression: WebSocketCompression())
@@ -87,10 +88,56 @@ struct WebSocketHandshakeTests {
             (good, "true true 10 11"), ("\(good); client_max_window_bits=9", "true true 10 9"),
             ("\(good); client_max_window_bits=12", "extensions"), ("permessage-deflate", "extensions"),
             ("permessage-deflate; server_no_context_takeover", "extensions"),
+            ("permessage-deflate; server_max_window_bits=10", "extensions"),
             ("permessage-deflate; server_no_context_takeover; server_max_window_bits=11", "extensions"),
         ] {
             #expect(answer(handshake, ["Sec-WebSocket-Extensions": value]) == expected, "\(value)")
         }
+    }
+
+    @Test func `T-WSS-02 two fields with a subprotocol are refused`() {
+        var fields = fields(["Sec-WebSocket-Protocol": "a"])
+        fields.append("Sec-WebSocket-Protocol", "a")
+        let handshake = WebSocketHandshake(subprotocols: ["a"])
+        #expect(throws: WebSocketHandshake.Flaw.self) { try handshake.agreement(in: fields, accept: accept) }
+    }
+
+    // MARK: - The request
+
+    @Test func `a request asks for what its session wants`() {
+        func fields(_ handshake: WebSocketHandshake) -> [String] {
+            handshake.fields(key: "dGhlIHNhbXBsZSBub25jZQ==").fields.map { "\($0.name): \($0.value)" }
+        }
+        let always = [
+            "Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13",
+            "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+        ]
+        #expect(fields(WebSocketHandshake()) == always)
+        let whole = WebSocketHandshake(subprotocols: ["a", "b"], compression: WebSocketCompression())
+        let offer = "Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits"
+        #expect(fields(whole) == always + ["Sec-WebSocket-Protocol: a, b", offer])
+    }
+
+    @Test(
+        arguments: [
+            ([], nil), (["a", "b.c-1"], nil), (["a", ""], ""), (["a b"], "a b"), (["a", "a"], "a"), (["a,b"], "a,b"),
+            (["ä"], "ä"), (["a", "A"], nil), (["a", "b", "c\r\n"], "c\r\n"),
+        ] as [([String], String?)]
+    )
+    func `a subprotocol is a token, and stands there once`(names: [String], unusable: String?) {
+        #expect(WebSocketHandshake(subprotocols: names).unusableSubprotocol == unusable)
+    }
+
+    @Test func `handshakes are equal if they ask for the same`() {
+        let one = WebSocketHandshake(subprotocols: ["a"], compression: WebSocketCompression())
+        let same = WebSocketHandshake(subprotocols: ["a"], compression: WebSocketCompression())
+        #expect(one == same && one.hashValue == same.hashValue)
+        let others = [
+            WebSocketHandshake(subprotocols: ["b"], compression: WebSocketCompression()),
+            WebSocketHandshake(subprotocols: ["a"]),
+            WebSocketHandshake(subprotocols: ["a"], compression: WebSocketCompression(serverWindowBits: 9)),
+        ]
+        for other in others { #expect(other != one && other.hashValue != one.hashValue) }
     }
 
     @Test(arguments: [
