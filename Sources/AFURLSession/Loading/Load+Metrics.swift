@@ -37,8 +37,8 @@ extension Load {
     func metrics() -> URLSessionTaskMetrics? {
         guard let started, let handle else { return nil }
         let exchanges: URLSessionTaskMetrics.Exchanges
-        if let concluded, let request = presentRequest {
-            exchanges = .one(concluded.times, concluded.request, request, response)
+        if let concluded, let request = presentRequest, case .ready(let sent) = self.request {
+            exchanges = .one(concluded.times, sent, request, response)
         } else if memory == nil, let transfer, transfer.formerAttempts.isEmpty, let request = presentRequest {
             exchanges = .one(transfer.times, transfer.request, request, response)
         } else {

@@ -66,12 +66,11 @@ struct ExchangeRecord {
     }
 }
 
-/// What metrics and errors read of the only transfer of a load.
+/// What metrics and errors read of the only transfer of a load. Of its request they read what the task's own says too.
 final class ConcludedTransfer {
     let times: TransferTimes
-    let request: WireRequest
 
-    init(_ transfer: Transfer) { (times, request) = (transfer.times, transfer.request) }
+    init(_ transfer: Transfer) { times = transfer.times }
 
     func account(at now: LoopInstant) -> LoadAccount {
         LoadAccount(timings: times.timings(until: now, isReceiving: true), attempts: times.dial?.attempts ?? [])
