@@ -110,56 +110,6 @@ let package = Package(
             swiftSettings: strict
         ),
 
-        // MARK: Examples
-        .executableTarget(
-            name: "FirstRequest",
-            dependencies: ["AFNetworking"],
-            path: "Docs/Examples/FirstRequest",
-            swiftSettings: strict
-        ),
-        .executableTarget(
-            name: "ImageGallery",
-            dependencies: ["AFImages", "AFNetworkingTesting"],
-            path: "Docs/Examples/ImageGallery",
-            swiftSettings: strict
-        ),
-        .executableTarget(
-            name: "Demo",
-            dependencies: ["AFNetworking", "AFNetworkingTesting"],
-            path: "Docs/Examples/Demo",
-            swiftSettings: strict
-        ),
-        .executableTarget(
-            name: "PinnedClient",
-            dependencies: ["AFNetworking", "AFNetworkingTesting"],
-            path: "Docs/Examples/PinnedClient",
-            swiftSettings: strict
-        ),
-        .executableTarget(
-            name: "Downloader",
-            dependencies: ["AFNetworking", "AFNetworkingTesting"],
-            path: "Docs/Examples/Downloader",
-            swiftSettings: strict
-        ),
-        .executableTarget(
-            name: "LinkChecker",
-            dependencies: ["AFNetworking", "AFNetworkingTesting"],
-            path: "Docs/Examples/LinkChecker",
-            swiftSettings: strict
-        ),
-        .executableTarget(
-            name: "PinRotation",
-            dependencies: ["AFNetworking", "AFNetworkingTesting"],
-            path: "Docs/Examples/PinRotation",
-            swiftSettings: strict
-        ),
-        .executableTarget(
-            name: "TestingYourCode",
-            dependencies: ["AFNetworking", "AFNetworkingTesting"],
-            path: "Docs/Examples/TestingYourCode",
-            swiftSettings: strict
-        ),
-
         // MARK: Tests
         .target(
             name: "AFVirtualWorld",
@@ -308,9 +258,7 @@ let package = Package(
         ),
         .testTarget(
             name: "AFImagesTests",
-            dependencies: [
-                "AFBase", "AFImages", "AFNetworking", "AFNetworkingTesting", "CAFImageFixtures", "ImageGallery",
-            ],
+            dependencies: ["AFBase", "AFImages", "AFNetworking", "AFNetworkingTesting", "CAFImageFixtures"],
             swiftSettings: strict
         ),
         .testTarget(
@@ -355,14 +303,6 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(
-            name: "ExamplesTests",
-            dependencies: [
-                "Demo", "PinnedClient", "Downloader", "LinkChecker", "PinRotation", "TestingYourCode", "AFNetworking",
-                "AFNetworkingTesting", "AFFaults",
-            ],
-            swiftSettings: strict
-        ),
-        .testTarget(
             name: "AFFuzzTests",
             dependencies: fuzzed,
             exclude: ["Driver", "Corpus"],
@@ -377,21 +317,13 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-// What is built for some tests only, as with a sanitizer, need not compile all others, and no examples but those they run.
+// What is built for some tests only, as with a sanitizer, need not compile all others.
 if let names = Context.environment["AFNET_TESTS"]?.split(separator: " ").map(String.init) {
-    let wanted = package.targets.filter { $0.isTest && names.contains($0.name) }
-    func isNeeded(_ target: Target) -> Bool {
-        wanted.contains { test in
-            test.dependencies.contains {
-                if case .byNameItem(target.name, _) = $0 { true } else { false }
-            }
-        }
-    }
     package.targets.removeAll { target in
         if target.isTest { return !names.contains(target.name) }
         if target.name == "afnet-torture" { return !names.contains("AFTortureTests") }
         if target.name == "afnet-soak" { return !names.contains("AFSoakTests") }
-        return target.path?.hasPrefix("Docs/Examples") == true && !isNeeded(target)
+        return false
     }
 }
 

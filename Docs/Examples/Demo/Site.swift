@@ -79,7 +79,7 @@ struct Site: Sendable {
         }
         server.route("POST", "/photos") { request in
             let photo = Self.file(in: request.body)
-            return try .json(encoding: Delivery(bytes: photo.count, sha256: photo.sha256))
+            return try .json(encoding: Delivery(bytes: photo.count, checksum: photo.checksum))
         }
         server.route("GET", "/film") { request in
             let reply = ServerReply.file(film, entityTag: "\"film-1\"", to: request)
@@ -111,14 +111,21 @@ struct Receipt: Codable, Equatable {
 /// What has arrived of a file.
 struct Delivery: Codable, Equatable {
     var bytes: Int
-    var sha256: String
+    var checksum: String
 }
 
 extension Data {
-    var sha256: String { SHA256Digest.of(Array(self)).map { String(format: "%02x", $0) }.joined() }
-}
-
-extension String {
-    /// Enough of a digest to compare it by eye.
-    var shortened: String { "\(prefix(8))…\(suffix(8))" }
+    /// FNV-1a over words of eight bytes. It tells files apart, and does not prove that a file is genuine.
+    var checksum: String {
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        func add(_ word: UInt64) { hash = (hash ^ word) &* 0x100_0000_01B3 }
+        withUnsafeBytes { bytes in
+            let whole = bytes.count & ~7
+            for place in stride(from: 0, to: whole, by: 8) {
+                add(bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self))
+            }
+            for byte in bytes[whole...] { add(UInt64(byte)) }
+        }
+        return String(format: "%016lx", hash)
+    }
 }

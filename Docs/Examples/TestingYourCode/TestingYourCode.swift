@@ -4,7 +4,7 @@ import Foundation
 
 /// What a `TestServer` can do to code that uses the network: `swift run TestingYourCode`.
 ///
-/// The code is `WeatherClient`. The same as tests is in Tests/ExamplesTests/WeatherClientTests.swift.
+/// The code is `WeatherClient`. The same as tests is in Tests/WeatherClientTests.swift.
 @main struct TestingYourCode {
     static func main() async throws {
         let server = try TestServer()

@@ -3,7 +3,7 @@ import Foundation
 
 /// The code under test: asks a service for the weather, bears with it where it can, and says what is wrong where not.
 ///
-/// Its tests are in Tests/ExamplesTests/WeatherClientTests.swift.
+/// Its tests are in Tests/WeatherClientTests.swift.
 struct WeatherClient: Sendable {
     struct Report: Codable, Equatable, Sendable {
         var place: String

@@ -1,4 +1,3 @@
-import AFFaults
 import Foundation
 
 /// Runs an example as its users do.
@@ -10,9 +9,8 @@ enum Example {
         var lines: [String] { output.split(separator: "\n").map(String.init) }
     }
 
-    /// The folder of this package's examples.
-    static let folder = (1...3).reduce(URL(fileURLWithPath: #filePath)) { url, _ in url.deletingLastPathComponent() }
-        .appendingPathComponent("Docs/Examples")
+    /// The folder of the examples.
+    static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
 
     static func path(_ name: String) -> String {
         URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
@@ -33,13 +31,17 @@ enum Example {
         let file = folder.url.appendingPathComponent("output")
         try Data().write(to: file)
         let output = try FileHandle(forWritingTo: file)
-        let code = try await ChildProcess.run(
-            program,
-            arguments,
-            environment: ProcessInfo.processInfo.environment.merging(environment) { $1 },
-            output: output.fileDescriptor,
-            errors: output.fileDescriptor
-        )
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: program)
+        process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = output
+        process.standardError = output
+        let code: Int32 = try await withCheckedThrowingContinuation { continuation in
+            process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
+            do { try process.run() } catch { continuation.resume(throwing: error) }
+        }
         try output.close()
         return Run(code: code, output: String(decoding: try Data(contentsOf: file), as: UTF8.self))
     }

@@ -1,26 +1,15 @@
-import Foundation
 import Testing
 
-/// The example of Docs/Examples/ImageGallery.
 @Suite struct GalleryTests {
     @Test func `a gallery of 200 pictures that is scrolled quickly loads a part of what it asks for`() async throws {
-        let tests = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
-        let process = Process()
-        process.executableURL = tests.appendingPathComponent("ImageGallery")
-        let output = Pipe()
-        process.standardOutput = output
-        let code: Int32 = try await withCheckedThrowingContinuation { continuation in
-            process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
-            do { try process.run() } catch { continuation.resume(throwing: error) }
-        }
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        let run = try await Example.run("ImageGallery")
         var counts: [String: Int] = [:]
-        for line in text.split(separator: "\n") {
+        for line in run.lines {
             let words = line.split(separator: " ")
             counts[words.dropLast().joined(separator: " ")] = words.last.flatMap { Int($0) }
         }
 
-        #expect(code == 0)
+        #expect(run.code == 0)
         let requested = try #require(counts["requested"])
         let (cancelled, merged) = (try #require(counts["cancelled"]), try #require(counts["merged"]))
         let (fromMemory, decoded) = (try #require(counts["from memory"]), try #require(counts["decoded"]))
