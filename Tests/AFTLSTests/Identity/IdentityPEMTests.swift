@@ -82,7 +82,66 @@ import Testing
         #expect(made.works)
     }
 
+    @Test("a key that is sealed with scrypt is read")
+    func scrypt() throws {
+        let key = try #require(
+            Array(material.client.privateKeyPEM.utf8).withUnsafeBytes { bytes in
+                let source = BIO_new_mem_buf(bytes.baseAddress, Int32(bytes.count))
+                defer { BIO_free(source) }
+                return PEM_read_bio_PrivateKey(source, nil, nil, nil)
+            }
+        )
+        defer { EVP_PKEY_free(key) }
+        let plain = try #require(EVP_PKEY2PKCS8(key))
+        defer { PKCS8_PRIV_KEY_INFO_free(plain) }
+        let algorithm = PKCS5_pbe2_set_scrypt(EVP_aes_256_cbc(), nil, 0, nil, 1024, 8, 1)
+        let sealed = try #require(PKCS8_set0_pbe("right", 5, plain, algorithm))
+        defer { X509_SIG_free(sealed) }
+        var encoded: UnsafeMutablePointer<UInt8>?
+        let count = i2d_X509_SIG(sealed, &encoded)
+        defer { caf_free(encoded) }
+        let text = Self.sealedKey(Array(UnsafeBufferPointer(start: encoded, count: Int(count))))
+
+        #expect(try ClientIdentity(pem: material.chainPEM + text, passphrase: "right").works)
+        let error = identityError { try ClientIdentity(pem: material.chainPEM + text, passphrase: "wrong") }
+        #expect(error?.rule == .wrongPassphrase)
+    }
+
+    private static func sealedKey(_ der: [UInt8]) -> [UInt8] {
+        let body = Data(der).base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
+        return Array("-----BEGIN ENCRYPTED PRIVATE KEY-----\n\(body)\n-----END ENCRYPTED PRIVATE KEY-----\n".utf8)
+    }
+
     // MARK: - Refusing
+
+    @Test(
+        "what scrypt would take is limited as other work is, T-TLS-76",
+        arguments: [
+            ([1, 0, 0, 0], [8], [1]), ([4, 0], [0x7F, 0xFF], [1]), ([4, 0], [8], [0x7F, 0xFF]),
+            ([0x40, 0, 0, 0, 0, 0, 0, 0], [8], [8]), ([4, 0], [0], [1]), ([4, 0], [8], [0xFF]),
+            ([UInt8](repeating: 1, count: 9), [8], [1]),
+        ] as [([UInt8], [UInt8], [UInt8])]
+    )
+    func expensiveScrypt(cost: [UInt8], blocks: [UInt8], lanes: [UInt8]) throws {
+        typealias Draft = PKCS12Draft
+        let names: [[UInt8]] = [
+            [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x05, 0x0D],  // PBES2
+            [0x2B, 0x06, 0x01, 0x04, 0x01, 0xDA, 0x47, 0x04, 0x0B],  // scrypt
+            [0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x01, 0x2A],  // AES-256-CBC
+        ]
+        let (scheme, derivation, cipher) = (names[0], names[1], names[2])
+        let numbers = [cost, blocks, lanes].flatMap { Draft.element(0x02, $0) }
+        let work = Draft.sequence(Draft.element(0x04, [UInt8](repeating: 7, count: 8)), numbers)
+        let parts = Draft.sequence(
+            Draft.sequence(Draft.element(0x06, derivation), work),
+            Draft.sequence(Draft.element(0x06, cipher), Draft.element(0x04, [UInt8](repeating: 7, count: 16)))
+        )
+        let algorithm = Draft.sequence(Draft.element(0x06, scheme), parts)
+        let sealed = Draft.sequence(algorithm, Draft.element(0x04, [UInt8](repeating: 7, count: 64)))
+
+        let pem = material.chainPEM + Self.sealedKey(sealed)
+        #expect(identityError { try ClientIdentity(pem: pem, passphrase: "right") }?.rule == .excessiveWork)
+    }
 
     @Test("every defect of a PEM is an error with a rule of its own, T-TLS-76")
     func defects() throws {

@@ -127,6 +127,9 @@ import Testing
         #expect(renewed.certificate.isSelfIssued && namesake.certificate.isSelfIssued)
         #expect(exempt.verifiedChain == site.chain + [bound.certificate])
         #expect(refused.verifiedChain == [namesake.certificate])
+        let middle = try bound.makeIntermediate("Middle") { $0.alternativeNames = [.dns("evil.test")] }
+        let below = try middle.issue(for: "good.test")
+        #expect(try judge(below.chain + [bound.certificate], anchors: [other]).verifiedChain == below.chain)
         #expect(!exempt.isTrusted && !refused.isTrusted)
     }
 

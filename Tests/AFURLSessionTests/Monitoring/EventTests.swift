@@ -205,8 +205,10 @@ extension MonitoringTests {
             let tape = EventTape()
             let gate = DispatchSemaphore(value: 0)
             let isOpen = Lock(false)
+            let isAsked = Watched(false)
 
             func observe(_ event: SessionEvent) {
+                isAsked.change { $0 = true }
                 if !isOpen.withLock({ $0 }) { gate.wait() }
                 tape.observe(event)
             }
@@ -244,7 +246,8 @@ extension MonitoringTests {
             let slow = Slow()
             let dispatcher = try dispatcher(slow)
             dispatcher.post(.created(method: "GET", url: ""), task: 1)
-            // The first is with the monitor; these wait.
+            // The first is with the monitor; the others wait.
+            try await slow.isAsked.wait { $0 }
             for count in 1...1000 { dispatcher.post(.bytesReceived(total: Int64(count)), task: 1, exchange: 1) }
             dispatcher.post(.suspended, task: 1, exchange: 1)
             for count in 1001...2000 { dispatcher.post(.bytesReceived(total: Int64(count)), task: 1, exchange: 1) }

@@ -326,7 +326,7 @@ struct UTF8ValidatorTests {
         // Every first byte before every second, and some behind them.
         for first in UInt8(0x80)...0xFF {
             for second in stride(from: UInt8(0x70), to: 0xD0, by: 1) {
-                for rest: [UInt8] in [[], [0x80], [0xBF, 0x80], [0x80, 0x80, 0x61], [0xC0]] {
+                for rest: [UInt8] in [[], [0x80], [0xBF, 0x80], [0x80, 0x80, 0x61], [0xC0], [0x7F]] {
                     samples.append([0x61, first, second] + rest)
                 }
             }

@@ -66,7 +66,9 @@ struct WebSocketHandshakeTests {
         ("permessage-deflate; server_max_window_bits=08", "extensions"),
         ("permessage-deflate; server_no_context_takeover=1", "extensions"), ("permessage-deflate; other", "extensions"),
         ("permessage-deflate; server_no_context_takeover; server_no_context_takeover", "extensions"),
-        ("permessage-deflate, permessage-deflate", "extensions"), ("x-other", "extensions"),
+        ("permessage-deflate; server_max_window_bits=15; client_max_window_bits=15", "false false 15 15"),
+        (" ,, permessage-deflate , ", "false false 15 15"), ("permessage-deflate, permessage-deflate", "extensions"),
+        ("x-other", "extensions"),
         ("permessage-deflate; server_max_window_bits=10 x", "extensions"),
         ("permessage-deflate; server_max_window_bits=18446744073709551615", "extensions"),
     ])
@@ -116,6 +118,16 @@ struct WebSocketHandshakeTests {
         let whole = WebSocketHandshake(subprotocols: ["a", "b"], compression: WebSocketCompression())
         let offer = "Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits"
         #expect(fields(whole) == always + ["Sec-WebSocket-Protocol: a, b", offer])
+    }
+
+    @Test(arguments: [
+        (WebSocketCompression(), ""), (WebSocketCompression(clientWindowBits: 14), "=14"),
+        (WebSocketCompression(serverWindowBits: 14), "; server_max_window_bits=14"),
+        (WebSocketCompression(clientResetsContext: true), "; client_no_context_takeover"),
+        (WebSocketCompression(serverResetsContext: true), "; server_no_context_takeover"),
+    ])
+    func `an offer names what differs from the standard`(compression: WebSocketCompression, difference: String) {
+        #expect(compression.offer == "permessage-deflate; client_max_window_bits\(difference)")
     }
 
     @Test(
