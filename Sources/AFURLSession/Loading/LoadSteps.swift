@@ -6,8 +6,8 @@
 /// date ▸ consumer ▸ interceptors ▸ protocol classes ▸ local schemes ▸ HSTS ▸ cookies ▸ cache ▸ (the wire)
 /// ```
 ///
-/// Cookies and credentials add their fields when the body is ready, in this order. A step may wait; it may answer in
-/// place of the network (classes, local schemes, cache), and then the steps after it are not asked.
+/// Behind the cache, when the body is ready, cookies and then credentials add their fields. A step may wait; it may answer
+/// in place of the network (classes, local schemes, cache), and then the steps after it are not asked.
 ///
 /// **An outcome** (a response, or a failure) passes:
 ///
@@ -15,22 +15,23 @@
 /// (HSTS and cookies learn) ▸ credentials ▸ cache ▸ redirects ▸ connectivity ▸ interceptors ▸ (the task)
 /// ```
 ///
-/// The first step that wants it decides. A step that sends another request says where that enters the first list:
+/// HSTS and cookies learn from what the network answers only. The first step that wants the outcome decides, and the later
+/// ones do not see it. A step that sends another request says where that enters the first list, that step included:
 ///
 /// | step | why | enters at |
 /// |---|---|---|
 /// | credentials | 401, 407, or the tunnel's 407 | cookies |
-/// | cache | a stored response that a 304 confirms cannot be used | cookies |
+/// | cache | a 304 came, but the stored response cannot be used | cookies |
 /// | redirects | 3xx | protocol classes |
 /// | connectivity | there was no network | the wire |
 /// | interceptors | another attempt | interceptors |
 ///
-/// An example: a 401 arrives. HSTS and cookies learn from it. Credentials asks the delegate, and sends the request
-/// again, from the cookies on. The cache has a 302 for it by now, and answers. The load judges that as any response:
-/// credentials and cache pass, redirects asks the delegate, and sends the request for the target, from the protocol
-/// classes on.
+/// An example: a 401 arrives. HSTS and cookies learn from it. Credentials finds a credential or asks the delegate, and
+/// sends the request again, from the cookies on. The cache has a 302 for it by now, and answers. The load judges that as
+/// a response of the network, but nothing learns from it: credentials and cache pass, redirects asks the delegate, and
+/// sends the request for the target, from the protocol classes on.
 ///
-/// Steps that a session has no use for are not in its lists.
+/// Protocol classes, HSTS, cookies and connectivity are not in the lists of a session that has no use for them.
 extension LoadSteps {
     init(for settings: SessionSettings, asksRegisteredClasses: Bool, in world: World) {
         let cookies = settings.cookies.setsCookies && settings.cookies.storage != nil ? CookieStep() : nil
