@@ -29,11 +29,11 @@ final class SocketPool: @unchecked Sendable {
         onlyOpens = bench.arguments.isIdle && runs == 2
         listener.tally = onlyOpens ? tally : nil
         for _ in tasks.prefix(count) { listener.count() }
+        let former = tasks.count
         while tasks.count < count {
-            let task = session.webSocketTask(with: URLRequest(url: url), options: options)
-            tasks.append(task)
-            task.resume()
+            tasks.append(session.webSocketTask(with: URLRequest(url: url), options: options))
         }
+        listener.open(tasks[former...])
         return tasks[..<count]
     }
 
@@ -57,13 +57,28 @@ final class SocketPool: @unchecked Sendable {
     }
 }
 
-/// Counts the WebSockets that open.
+/// Counts the WebSockets that open, and opens so many at a time, as they come to a program that has thousands.
 private final class OpenListener: URLSessionWebSocketDelegate, @unchecked Sendable {
+    private static let mostAtOnce = 256
+
     private let bench: Bench
+    private let lock = NSLock()
+    private var closed: ArraySlice<URLSessionWebSocketTask> = []
     /// Of a run that only opens. Changes between runs.
     var tally: Tally?
 
     init(_ bench: Bench) { self.bench = bench }
+
+    func open(_ tasks: ArraySlice<URLSessionWebSocketTask>) {
+        // Without a delegate there is no word of what has opened.
+        guard bench.arguments.isIdle else { return tasks.forEach { $0.resume() } }
+        lock.withLock { closed += tasks }
+        for _ in 0..<Self.mostAtOnce { openNext() }
+    }
+
+    private func openNext() {
+        lock.withLock { closed.popFirst() }?.resume()
+    }
 
     func count() {
         guard let tally, let number = tally.claim() else { return }
@@ -76,6 +91,7 @@ private final class OpenListener: URLSessionWebSocketDelegate, @unchecked Sendab
         webSocketTask: URLSessionWebSocketTask,
         didOpenWithProtocol protocol: String?
     ) {
+        openNext()
         count()
     }
 
