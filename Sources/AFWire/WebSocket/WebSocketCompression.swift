@@ -107,7 +107,7 @@ package struct WebSocketCompression: Sendable, Hashable {
 
     /// A number from 8 to 15, without a leading zero.
     private static func bits(_ value: [UInt8]?) -> Int? {
-        guard let value, value.count <= 2, value.first != UInt8(ascii: "0") else { return nil }
+        guard let value, value.first != UInt8(ascii: "0") else { return nil }
         let number = value.withUnsafeBytes { ByteScanning.decimal($0) }.map { Int($0) }
         return number.flatMap { windowBits.contains($0) ? $0 : nil }
     }

@@ -205,13 +205,13 @@ struct WebSocketDecoderTests {
 
     @Test func `a compressed message may be a little longer on its way`() {
         let most = Self.frame(0xC2, Array(repeating: 0x61, count: 321))
-        #expect(Self.read(most, compressed: true, limit: 256).count == 1)
+        #expect(Self.read(most, compressed: true, limit: 256).first?.hasPrefix("binary*[") == true)
         #expect(Self.read([0xC2, 126, 1, 66], compressed: true, limit: 256) == [Self.tooLong])
         #expect(Self.read([0x82, 126, 1, 1], compressed: true, limit: 256) == [Self.tooLong])
         // So may its further frames.
         let first = Self.frame(0x42, Array(repeating: 0x61, count: 300))
         let second = Self.frame(0x80, Array(repeating: 0x61, count: 21))
-        #expect(Self.read(first + second, compressed: true, limit: 256).count == 1)
+        #expect(Self.read(first + second, compressed: true, limit: 256).first?.hasPrefix("binary*[") == true)
         #expect(Self.read(first + [0x80, 22], compressed: true, limit: 256) == [Self.tooLong])
         #expect(Self.read([0xC2, 126, 2, 66], compressed: true, limit: 512).isEmpty)
         #expect(Self.read([0xC2, 126, 2, 67], compressed: true, limit: 512) == [Self.tooLong])
