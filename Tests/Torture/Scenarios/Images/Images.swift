@@ -151,6 +151,7 @@ private enum Pictures {
                     diskCapacity: 4 << 20,
                     directory: stage.folder.appending(path: "cache")
                 )
+                stage.bringUpToDate { _ = cache.currentDiskUsage }
                 let manager = stage.manager(at: server.url("/"), again: server.url("/again")) { $0.urlCache = cache }
                 manager.responseSerializer = ImageResponseSerializer()
                 let downloader = ImageDownloader(
