@@ -8,7 +8,8 @@ import Testing
 
 /// Callbacks on queues of the program.
 @Suite struct NamedQueueExecutorTests {
-    private let executor = NamedQueueExecutor(loop: World.system.loop)
+    // The tests run the executor on their own threads, so its loop is one that no thread runs.
+    private let executor = NamedQueueExecutor(loop: EventLoop(poller: EpollPoller()))
     private let heard = Lock<[String]>([])
 
     private func note(_ word: String) -> @Sendable () -> Void {
