@@ -99,7 +99,7 @@ package struct HTTPHeaders: Sendable {
     /// Adds fields after the others, which lose those of the same names.
     package mutating func replace(with fields: HTTPHeaders) {
         fields.forEach { name, _ in remove(HTTPHeaders.text(name)) }
-        // Exactly: a WebSocket keeps the fields of its request as long as it is open.
+        // Grow once, and by no more than they take.
         reserve(fields.byteCount)
         append(contentsOf: fields)
     }
