@@ -79,18 +79,9 @@ int caf_shutdown_write(int descriptor) {
     return (int)result;
 }
 
-static int set_option(int descriptor, int level, int name, const void *value, socklen_t length) {
-    PERFORM(CAF_CALL_SETSOCKOPT, descriptor, 0, setsockopt(descriptor, level, name, value, length));
-    return (int)result;
-}
-
 static int set_integer_option(int descriptor, int level, int name, int value) {
-    return set_option(descriptor, level, name, &value, sizeof value);
-}
-
-int caf_linger_reset(int descriptor) {
-    struct linger linger = {.l_onoff = 1, .l_linger = 0};
-    return set_option(descriptor, SOL_SOCKET, SO_LINGER, &linger, sizeof linger);
+    PERFORM(CAF_CALL_SETSOCKOPT, descriptor, 0, setsockopt(descriptor, level, name, &value, sizeof value));
+    return (int)result;
 }
 
 int caf_no_delay(int descriptor) { return set_integer_option(descriptor, IPPROTO_TCP, TCP_NODELAY, 1); }
@@ -252,8 +243,6 @@ int caf_start_thread(const char *name, size_t stack_size, void (*body)(void *), 
     if (failed != 0) free(start);
     return -failed;
 }
-
-uintptr_t caf_current_thread(void) { return (uintptr_t)pthread_self(); }
 
 static _Thread_local const void *thread_mark;
 

@@ -77,8 +77,6 @@ long caf_recv(int descriptor, void *buffer, size_t length);
 // Sends up to two slices with one call.
 long caf_send(int descriptor, const void *first, size_t first_length, const void *second, size_t second_length);
 int caf_shutdown_write(int descriptor);
-// Makes the next close send RST instead of FIN.
-int caf_linger_reset(int descriptor);
 int caf_no_delay(int descriptor);
 int caf_keep_alive(int descriptor, int idle_seconds, int interval_seconds, int probes, int user_timeout_milliseconds);
 // What routers (the traffic class: RFC 2474, with its two lowest bits clear) and the queues of
@@ -204,7 +202,6 @@ void caf_sleep_nanoseconds(int64_t nanoseconds);
 void caf_yield(void);
 // A detached thread with every signal blocked but those of its own faults. 0 or -errno.
 int caf_start_thread(const char *name, size_t stack_size, void (*body)(void *), void *argument);
-uintptr_t caf_current_thread(void);
 // A mark the calling thread carries; returns the one before.
 const void *caf_exchange_thread_mark(const void *mark);
 const void *caf_thread_mark(void);
