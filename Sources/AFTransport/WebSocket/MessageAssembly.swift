@@ -54,6 +54,11 @@ struct MessageAssembly {
         if piece.announced > 0 { isText ? text.reserveCapacity(count + room) : data.reserveCapacity(count + room) }
     }
 
+    /// There will be no message: forgets what is gone with the read buffer.
+    mutating func dropPiece() {
+        piece = nil
+    }
+
     private var count: Int { isText ? text.count : data.count }
 
     private mutating func copy(_ bytes: UnsafeRawBufferPointer) {
@@ -73,7 +78,7 @@ struct MessageAssembly {
     }
 
     private mutating func append(_ unpacked: UnsafeRawBufferPointer) throws(WebSocketFailure) {
-        let room = max(0, limit - count)
+        let room = max(0, max(0, limit) - count)
         // What is wrong first is said, whatever the size of the page.
         try check(UnsafeRawBufferPointer(rebasing: unpacked.prefix(room)))
         guard unpacked.count <= room else { throw .tooLong(limit: limit) }

@@ -277,6 +277,7 @@ package final class WebSocketConnection: ChannelHandler {
             }
             assembly.keep()
         } catch {
+            assembly.dropPiece()
             fail(error)
         }
         return UnsafeRawBufferPointer(rebasing: bytes[offset...])

@@ -47,6 +47,24 @@ struct MessageAssemblyTests {
         }
     }
 
+    @Test(arguments: [0, -1, .min]) func `a limit that is lowered below nothing lets nothing more in`(limit: Int) {
+        var assembly = MessageAssembly(WebSocketCompression(), limit: 100)
+        let page = UnsafeMutableRawBufferPointer.allocate(byteCount: 4, alignment: 16)
+        defer { page.deallocate() }
+        assembly.begin(isText: true, isCompressed: true)
+        let (first, rest) = (Self.hello.prefix(5), Self.hello.dropFirst(5))
+        #expect(throws: Never.self) {
+            try first.withUnsafeBytes { try assembly.add($0, announced: 0, page: page) }
+        }
+        assembly.limit = limit
+        #expect {
+            try rest.withUnsafeBytes { try assembly.add($0, announced: 0, page: page) }
+            _ = try assembly.end(page: page)
+        } throws: {
+            if case .tooLong? = $0 as? WebSocketFailure { true } else { false }
+        }
+    }
+
     @Test(arguments: [1, 4, 5, 100])
     func `a server may leave in what others take away, and the next message is whole`(pageSize: Int) throws {
         let endings: [[UInt8]] = [Self.hello + [0, 0, 0xFF, 0xFF], Self.helloInLastBlock]
