@@ -57,7 +57,7 @@ final class CredentialStep: LoadStep {
     }
 
     private func exchange(of request: WireRequest, _ load: Load) -> AuthenticationExchange {
-        let route = (try? load.session.connectionKey(for: request.endpoint))?.route
+        let route = (try? load.session.connectionKey(for: request))?.route
         let reader = route.flatMap { $0.tunnels(to: request.endpoint) ? nil : $0 }
         var exchange = AuthenticationExchange(
             request.url,
