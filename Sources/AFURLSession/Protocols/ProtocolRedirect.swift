@@ -18,19 +18,20 @@ struct ProtocolRedirect {
         _ policy: RedirectPolicy
     ) throws(RedirectFailure) {
         guard count < max(0, policy.maximumCount) else { throw .tooMany(count) }
-        let (from, to) = (Place(present.url), Place(request.url))
+        var proposed = request.openingWebSocket(like: present)
+        let (from, to) = (Place(present), Place(proposed))
         if case .http(let from) = from, case .http(let to) = to {
             if from.scheme == .https, to.scheme == .http, !policy.allowsPlainText { throw .plainText(to) }
             leavesOrigin = !RedirectRules.isSameOrigin(from, to, policy)
         } else {
             leavesOrigin = from != to
         }
-        var proposed = request
         if leavesOrigin {
             for field in request.contents.fields where RedirectRules.isSecret(field.name, to: policy) {
                 proposed.setValue(nil, forHTTPHeaderField: field.name)
             }
             proposed.setValue(nil, forHTTPHeaderField: "Host")
+            proposed = RedirectRules.withoutSecretSubprotocols(proposed, policy)
         }
         self.request = proposed
     }
@@ -49,13 +50,13 @@ struct ProtocolRedirect {
         case other([UInt8])
         case nowhere
 
-        init(_ url: URL?) {
-            guard let text = url?.absoluteString else {
-                self = .nowhere
+        init(_ request: URLRequest) {
+            if let target = request.target {
+                self = .http(target.endpoint)
                 return
             }
-            if let target = try? RequestURL(text) {
-                self = .http(target.endpoint)
+            guard let text = request.url?.absoluteString else {
+                self = .nowhere
                 return
             }
             let bytes = Array(text.utf8)

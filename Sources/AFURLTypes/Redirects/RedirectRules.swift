@@ -243,7 +243,7 @@ package enum RedirectRules {
     }
 
     /// Some servers take a token as a subprotocol: a policy may name the field.
-    private static func withoutSecretSubprotocols(_ request: URLRequest, _ policy: RedirectPolicy) -> URLRequest {
+    package static func withoutSecretSubprotocols(_ request: URLRequest, _ policy: RedirectPolicy) -> URLRequest {
         guard let handshake = request.contents.wire.webSocket, isSecret(WebSocketHandshake.subprotocolField, to: policy)
         else { return request }
         var request = request

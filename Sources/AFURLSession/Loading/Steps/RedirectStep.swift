@@ -81,7 +81,7 @@ final class RedirectStep: LoadStep {
         guard let present = load.presentRequest else { return .pass }
         let memory = load.memory(beginningWith: present)
         var leavesOrigin = proposal.leavesOrigin
-        var request = request.openingWebSocket(like: memory.request)
+        var request = request.openingWebSocket(like: proposal.request)
         if request.url != proposal.request.url {
             // The delegate names another URL than the server: the same rules hold for it.
             let (from, policy) = (pending.request.endpoint, load.redirectPolicy(of: memory.request))
@@ -191,7 +191,7 @@ final class RedirectStep: LoadStep {
         _ load: Load
     ) -> Verdict {
         guard let memory = load.memory else { return .pass }
-        var request = request
+        var request = request.openingWebSocket(like: redirect.request)
         var leavesOrigin = redirect.leavesOrigin
         if request.url != redirect.request.url {
             // The delegate names another URL than the class: the same rules hold for it.
