@@ -21,8 +21,10 @@ extension Load {
         snapshot.withLock { $0.currentRequest = request }
     }
 
-    /// The request whose exchange is under way, or was the last.
-    var endpoint: Endpoint? { (transfer?.request ?? (try? request.get()))?.endpoint }
+    /// The server of the exchange that is under way, was the last, or comes next.
+    var endpoint: Endpoint? {
+        transfer?.request.endpoint ?? memory?.request.target?.endpoint ?? (try? request.get())?.endpoint
+    }
 
     /// The task's body; without one, the body of the request itself.
     var presentBody: TaskBody { memory?.hasDroppedBody == true ? .request : body }

@@ -181,12 +181,17 @@ final class StreamAnswer<Value: Sendable>: Sendable {
     private let state = Lock(State())
 
     func expect(_ continuation: UnsafeContinuation<Void, Never>) {
-        state.withLock { $0.continuation = continuation }
+        let isAnswered = state.withLock { state in
+            if state.result == nil { state.continuation = continuation }
+            return state.result != nil
+        }
+        if isAnswered { continuation.resume() }
     }
 
+    /// The first result counts.
     func give(_ result: Result<Value, any Error>) {
         let waiting = state.withLock { state in
-            state.result = result
+            if state.result == nil { state.result = result }
             defer { state.continuation = nil }
             return state.continuation
         }

@@ -107,6 +107,8 @@ public final class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable 
         var reason: Data?
         /// Both sides have closed, and the server has no complaint; or the program has closed.
         var isOrderly = false
+        /// The code and the reason are those of the server's Close frame.
+        var isServers = false
         var subprotocol: String?
         /// How long it was open, at its end.
         var duration = Duration.zero

@@ -238,11 +238,7 @@ public final class ReconnectingWebSocket: Sendable {
         let task = session.webSocketTask(with: request, options: options)
         var attempt = Attempt(task: task)
         do {
-            try await withTaskCancellationHandler {
-                _ = try await task.open()
-            } onCancel: {
-                task.cancel()
-            }
+            _ = try await task.open()
             // What the delegate sends by the task comes first.
             await session.onDelegateQueue { [delegate] in delegate.webSocket(self, didOpen: task) }
             opened(task)

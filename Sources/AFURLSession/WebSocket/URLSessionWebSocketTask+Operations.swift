@@ -24,13 +24,17 @@ extension URLSessionWebSocketTask {
     private var connector: WebSocketConnector? { load.value.consumer as? WebSocketConnector }
     private var core: SessionCore { session.core.value }
 
-    /// Gives an order to the loop, and waits for its answer.
+    /// Gives an order to the loop, and waits for its answer, or until the Swift task is cancelled.
     private func awaiting(_ give: (SendOrder) -> Void) async throws {
         if let error = unavailability { throw error }
         let answer = StreamAnswer<Void>()
-        await withUnsafeContinuation { continuation in
-            answer.expect(continuation)
-            give(SendOrder(isAwaited: true) { answer.give($0.map(Result.failure) ?? .success(())) })
+        await withTaskCancellationHandler {
+            await withUnsafeContinuation { continuation in
+                answer.expect(continuation)
+                give(SendOrder(isAwaited: true) { answer.give($0.map(Result.failure) ?? .success(())) })
+            }
+        } onCancel: {
+            answer.give(.failure(CancellationError()))
         }
         try answer.taken()
     }
@@ -55,11 +59,18 @@ extension URLSessionWebSocketTask {
 extension URLSessionWebSocketTask {
     /// Resumes the task, and returns when the WebSocket is open. There is no need to wait for that: messages wait, too.
     ///
+    /// Cancelling the Swift task cancels the WebSocket.
+    ///
     /// - Returns: The subprotocol that the server has chosen, if any.
     @discardableResult
     public func open() async throws -> String? {
         resume()
-        try await awaiting { order in enqueue { [self] in connector?.tellWhenOpen(order, in: core) } }
+        do {
+            try await awaiting { order in enqueue { [self] in connector?.tellWhenOpen(order, in: core) } }
+        } catch let error as CancellationError {
+            cancel()
+            throw error
+        }
         return subprotocol
     }
 }
@@ -80,8 +91,8 @@ extension URLSessionWebSocketTask {
         enqueue { [self] in connector?.send(message.onWire, order, in: core) }
     }
 
-    /// Sends a message, and returns when the kernel has taken all bytes. Independent of the delegate queue. Cancelling
-    /// the Swift task does not take the message back.
+    /// Sends a message, and returns when the kernel has taken all bytes. Independent of the delegate queue. If the Swift
+    /// task is cancelled, this throws `CancellationError`; the message is not taken back.
     public func send(_ message: Message) async throws {
         try await awaiting { order in enqueue { [self] in connector?.send(message.onWire, order, in: core) } }
     }
@@ -96,7 +107,8 @@ extension URLSessionWebSocketTask {
         enqueue { [self] in connector?.ping(order, in: core) }
     }
 
-    /// Sends a ping, and returns when the server has answered. Independent of the delegate queue.
+    /// Sends a ping, and returns when the server has answered. Independent of the delegate queue. If the Swift task is
+    /// cancelled, this throws `CancellationError`, and the WebSocket stays open.
     public func sendPing() async throws {
         try await awaiting { order in enqueue { [self] in connector?.ping(order, in: core) } }
     }

@@ -154,7 +154,8 @@ final class WebSocketConnector: TaskConsumer {
         opened = session.loop.now
         // What came with the response counts by its messages.
         load.snapshot.withLock { $0.received = 0 }
-        load.trace?.note(.webSocketOpened(subprotocol: agreement.subprotocol))
+        let shown = agreement.subprotocol.map { SecretMask().value($0, of: WebSocketHandshake.subprotocolField) }
+        load.trace?.note(.webSocketOpened(subprotocol: shown))
         tell { $0.urlSession($1.session, webSocketTask: $1, didOpenWithProtocol: agreement.subprotocol) }
         if load.isSuspended { connection.suspend() }
         while let operation = operations.popFirst() { perform(operation, on: connection, of: load) }
@@ -215,10 +216,12 @@ final class WebSocketConnector: TaskConsumer {
         case .send(let message, let order):
             let count = Int64(message.byteCount)
             connection.send(message) { [self] failure in
-                if failure == nil { load.snapshot.withLock { $0.sent += count } }
+                if failure == nil {
+                    load.snapshot.withLock { $0.sent += count }
+                    load.trace?.sent(message, at: session.loop.now)
+                }
                 finish(order, failure.map { error($0, load) }, in: session)
             }
-            load.trace?.sent(message, at: session.loop.now)
         case .nothing(let order): finish(order, nil, in: session)
         case .ping(let order):
             connection.ping { [self] failure in finish(order, failure.map { error($0, load) }, in: session) }
@@ -286,7 +289,7 @@ final class WebSocketConnector: TaskConsumer {
         if let opened { closing.withLock { $0.duration = opened.duration(to: session.loop.now) } }
         if error != nil {
             closing.withLock { closing in
-                if connection != nil, closing.code == .invalid || closing.isOrderly {
+                if connection != nil, !closing.isServers {
                     (closing.code, closing.reason) = (.abnormalClosure, nil)
                 }
                 closing.isOrderly = false
@@ -346,7 +349,8 @@ extension WebSocketConnector: WebSocketClient {
         guard let shown = URLSessionWebSocketTask.CloseCode(rawValue: code) else { return }
         closing.withLock { closing in
             let ends = [.normalClosure, .goingAway, .noStatusReceived].contains(shown)
-            (closing.code, closing.reason, closing.isOrderly) = (shown, reason, closing.isOrderly || ends)
+            (closing.code, closing.reason, closing.isServers) = (shown, reason, true)
+            closing.isOrderly = closing.isOrderly || ends
         }
         load?.trace?.note(.webSocketClosed(code: code, reason: close.reason))
         tell { $0.urlSession($1.session, webSocketTask: $1, didCloseWith: shown, reason: reason) }

@@ -217,6 +217,27 @@ struct WebSocketPairTests {
         #expect(other.requests.count == 1 && other.requests[0].headers["Authorization"] == nil)
     }
 
+    @Test func `T-WSS-10 a delegate that makes the request for another origin anew takes no subprotocol there`()
+        async throws
+    {
+        let other = try TestServer()
+        other.install(.webSockets)
+        let target = try url("/ws/echo", on: other, host: "localhost").absoluteString
+        server.route("GET", "/there", ServerReply.status(307).header("Location", target))
+        let witness = Witness {
+            $0.redirect = { _, request, done in done(request.url.map { URLRequest(url: $0) }) }
+        }
+        let session = URLSession.loopback(delegate: witness) {
+            $0.redirectPolicy.sensitiveFields = ["Sec-WebSocket-Protocol"]
+        }
+
+        let options = WebSocketOptions(protocols: ["token.secret"])
+        try await echo(session.webSocketTask(with: URLRequest(url: url("/there")), options: options))
+
+        #expect(server.requests.first?.headers["Sec-WebSocket-Protocol"] == "token.secret")
+        #expect(other.requests.count == 1 && other.requests[0].headers["Sec-WebSocket-Protocol"] == nil)
+    }
+
     @Test func `a delegate that makes the redirected request anew opens a WebSocket all the same`() async throws {
         server.route("GET", "/there", ServerReply.status(302).header("Location", "/nowhere"))
         let target = try url("/ws/echo")
@@ -326,6 +347,50 @@ struct WebSocketPairTests {
             _ = try await session.outcome(of: server.url("/ws/echo"))
             #expect(proxy.requests.map(\.method) == ["CONNECT", "GET"])
         }
+    }
+
+    @Test(arguments: [401, 407])
+    func `T-AUT-17 T-WSS-12 a server behind a tunnel gets no password of the proxy`(status: Int) async throws {
+        let field = status == 407 ? "Proxy-Authenticate" : "WWW-Authenticate"
+        server.route("GET", "/ask", ServerReply.status(status).header(field, "Basic realm=\"x\""))
+        var rules = ProxyRules()
+        rules.authentication = .password(user: "me", password: "secret")
+        let proxy = try TestProxy(rules: rules)
+        var proxies = ProxyConfiguration(try ProxyServer("http://127.0.0.1:\(proxy.port)"))
+        proxies.includesLoopback = true
+        let asked = Watched<[String]>([])
+        let witness = Witness {
+            $0.challenge = { _, challenge, done in
+                asked.change { $0.append("\(challenge.protectionSpace.isProxy())") }
+                done(.useCredential, URLCredential(user: "me", password: "secret", persistence: .forSession))
+            }
+        }
+        let session = URLSession.loopback(delegate: witness) { [proxies] in $0.proxies = proxies }
+        server.route("GET", "/plain", .text("plain"))
+        #expect(try await session.outcome(of: server.url("/plain")).text == "plain")
+
+        try await echo(session.webSocketTask(with: url("/ws/echo")))
+        _ = await failure(of: session.webSocketTask(with: try url("/ask")))
+
+        let upgrades = server.requests.filter { $0.path != "/plain" }
+        #expect(!upgrades.isEmpty && upgrades.allSatisfy { $0.headers["Proxy-Authorization"] == nil })
+        // The proxy asks for itself, and so does a server, unless it says 407.
+        #expect(asked.value.contains("true") && asked.value.contains("false") == (status == 401))
+    }
+
+    @Test func `T-WSS-12 a digest for a server behind a tunnel is about the path`() async throws {
+        let challenge = "Digest realm=\"r\", nonce=\"n\", qop=\"auth\", algorithm=SHA-256"
+        server.route("GET", "/digest", ServerReply.status(401).header("WWW-Authenticate", challenge))
+        let proxy = try TestProxy()
+        var proxies = ProxyConfiguration(try ProxyServer("http://127.0.0.1:\(proxy.port)"))
+        proxies.includesLoopback = true
+        let witness = Witness { $0.challenge = URLSession.AuthChallengeDisposition.password("me", "secret") }
+        let session = URLSession.loopback(delegate: witness) { [proxies] in $0.proxies = proxies }
+
+        _ = await failure(of: session.webSocketTask(with: try url("/digest")))
+
+        let answers = server.requests.compactMap { $0.headers["Authorization"] }
+        #expect(!answers.isEmpty && answers.allSatisfy { $0.contains("uri=\"/digest\"") })
     }
 
     @Test func `a WebSocket leaves the connections of its host to others`() async throws {
@@ -490,6 +555,8 @@ struct WebSocketPairTests {
         try await task.open()
         try await task.send(.string("hello"))
         _ = try await task.receive()
+        try await task.send(.string(#"{"token": "canary"}"#))
+        _ = try await task.receive()
         try await task.send(.data(Data([1, 2, 3])))
         _ = try await task.receive()
         task.cancel(with: .normalClosure, reason: nil)
@@ -497,6 +564,8 @@ struct WebSocketPairTests {
 
         let archive = String(decoding: try recorder.archive(), as: UTF8.self)
         #expect(archive.contains("\"_webSocketMessages\"") && archive.contains("\"data\" : \"hello\""))
+        #expect(!archive.contains("canary"))
+        #expect(String(decoding: try recorder.archive(masksSecrets: false), as: UTF8.self).contains("canary"))
         #expect(archive.contains("\"data\" : \"AQID\"") && archive.contains("\"status\" : 101"))
         let heard = try await lines.wait("the end") { $0.contains { $0.contains("completed") } }
         #expect(heard.contains { $0.contains("WebSocket open") })

@@ -283,6 +283,53 @@ struct WebSocketTaskTests {
         #expect(scene.world.finish() == [])
     }
 
+    @Test(arguments: [1001, 1011] as [UInt16])
+    func `a WebSocket that is cancelled keeps the code of the server's Close frame`(code: UInt16) {
+        let payload = [UInt8(code >> 8), UInt8(code & 0xFF)] + Array("bye".utf8)
+        let scene = WebSocketScene(
+            behaviour {
+                $0.answersClose = false
+                $0.opened = { $0.send(WebSocketProgram.frame(0x88, payload)) }
+            }
+        )
+        scene.task.resume()
+        #expect(scene.world.run(limit: .seconds(2)) { scene.log.all.contains { $0.hasPrefix("closed") } })
+
+        scene.task.cancel()
+        scene.run()
+
+        #expect(scene.task.closeCode.rawValue == Int(code))
+        #expect(scene.task.closeReason == Data("bye".utf8))
+        #expect(scene.world.finish() == [])
+    }
+
+    @Test func `a Swift task that is cancelled waits for neither opening, sending nor a pong`() {
+        let operations: [@Sendable (URLSessionWebSocketTask) async throws -> Void] = [
+            { _ = try await $0.open() }, { try await $0.send(.string("x")) }, { try await $0.sendPing() },
+        ]
+        for (place, operation) in operations.enumerated() {
+            let scene = WebSocketScene(behaviour { if place == 0 { $0.opened = { _ in } } })
+            scene.world.network.link.latency = 1_000_000_000...1_000_000_000
+            let task = scene.task
+            let ended = Lock<(any Error)?>(nil)
+            let waiting = Task(executorPreference: CallbackTaskExecutor(scene.world.queue)) {
+                do { try await operation(task) } catch { ended.withLock { $0 = error } }
+            }
+            task.resume()
+            scene.world.run(limit: .milliseconds(100))
+            #expect(ended.withLock { $0 } == nil)
+
+            waiting.cancel()
+            scene.world.run(limit: .milliseconds(100))
+
+            #expect(ended.withLock { $0 } is CancellationError, "\(place)")
+            #expect(scene.hasEnded == (place == 0))
+            task.cancel()
+            scene.run()
+            #expect(scene.world.finish() == [])
+        }
+    }
+
     @Test func `T-WSS-16 a server that goes on sending behind our Close frame does not hold the task`() {
         let message = WebSocketProgram.frame(0x82, Array(repeating: 7, count: 50_000))
         let scene = WebSocketScene(
