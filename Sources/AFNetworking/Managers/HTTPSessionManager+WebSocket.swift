@@ -19,6 +19,9 @@ extension HTTPSessionManager {
         options: WebSocketOptions = WebSocketOptions()
     ) throws -> URLSessionWebSocketTask {
         let call = Call("GET", URLSessionWebSocketTask.httpText(of: urlString), parameters, headers)
-        return session.webSocketTask(with: try request(for: call), options: options)
+        let task = session.webSocketTask(with: try request(for: call), options: options)
+        // As for other tasks: an invalid session would wait until the task is resumed.
+        if session.isInvalidated { task.cancel() }
+        return task
     }
 }

@@ -11,7 +11,7 @@ extension URLSessionManager {
             return (state.session, former)
         }
         if let session { applyHooks(to: session) }
-        applyTrust()
+        trust.apply()
     }
 
     /// Tells the session which delegate methods it need not call.
@@ -126,10 +126,10 @@ extension URLSessionManager {
 /// The closures that a manager calls in the place of delegate methods.
 struct SessionHooks: Sendable {
     var sessionDidBecomeInvalid: URLSessionManager.SessionDidBecomeInvalid?
-    var sessionDidReceiveChallenge: URLSessionManager.SessionDidReceiveChallenge?
+    var sessionDidReceiveChallenge: URLSessionManager.SessionDidReceiveChallenge? { didSet { challengeChanges += 1 } }
     var taskNeedNewBodyStream: URLSessionManager.TaskNeedNewBodyStream?
     var taskWillRedirect: URLSessionManager.TaskWillRedirect?
-    var authenticationChallenge: URLSessionManager.AuthenticationChallengeHandler?
+    var authenticationChallenge: URLSessionManager.AuthenticationChallengeHandler? { didSet { challengeChanges += 1 } }
     var taskDidSendBodyData: URLSessionManager.TaskDidSendBodyData?
     var taskDidComplete: URLSessionManager.TaskDidComplete?
     var taskDidFinishCollectingMetrics: URLSessionManager.TaskDidFinishCollectingMetrics?
@@ -140,6 +140,8 @@ struct SessionHooks: Sendable {
     var downloadTaskDidFinishDownloading: URLSessionManager.DownloadTaskDidFinishDownloading?
     var downloadTaskDidWriteData: URLSessionManager.DownloadTaskDidWriteData?
     var downloadTaskDidResume: URLSessionManager.DownloadTaskDidResume?
+    /// How often a closure that answers challenges was set.
+    private(set) var challengeChanges = 0
 
     /// Delegate methods without a closure.
     var unused: URLSession.DelegateMethods {

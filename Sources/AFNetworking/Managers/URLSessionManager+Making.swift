@@ -14,7 +14,6 @@ extension URLSessionManager {
     /// Makes a task for its record.
     func make<Task: URLSessionTask>(_ record: TaskRecord, _ make: (URLSession, TaskRecord) -> Task) -> Task {
         let session = session
-        applyTrust()
         let being = TaskBeingMade.current
         let isFirst = being?.apply(to: record, of: self) ?? false
         let task = make(session, record)

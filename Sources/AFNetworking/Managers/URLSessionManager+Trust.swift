@@ -1,3 +1,4 @@
+import AFBase
 import Foundation
 
 // The manager's policy decides about servers, inside the handshake. A closure that answers challenges may want to trust
@@ -14,18 +15,9 @@ extension URLSessionManager {
         return configuration
     }
 
-    /// Applies the policy and the closures to the session. Called before each task: the policy may have been changed.
-    func applyTrust() {
-        // Release the old value after the lock: its deinit may run the program's code.
-        _ = state.withLock { state -> (TrustSource, (any ServerEvaluator)?)? in
-            let trust = state.wantedTrust(besides: configuredEvaluator)
-            guard let session = state.session, trust != state.trust else { return nil }
-            let former = (state.trust, session.tls.evaluator)
-            state.trust = trust
-            // Written under the lock: otherwise a thread that decided earlier could write later.
-            session.tls.evaluator = trust.evaluator
-            return former
-        }
+    /// Applies each change of the policy at once.
+    func watch(_ policy: SecurityPolicy) {
+        policy.add(trust)
     }
 
     // MARK: - Challenges
@@ -42,7 +34,7 @@ extension URLSessionManager {
         var credential: URLCredential?
         let disposition = withUnsafeMutablePointer(to: &credential) { hook(session, challenge, $0) }
         guard disposition == .performDefaultHandling else { return done(disposition, credential) }
-        handleByDefault(challenge, done) { _, _ in }
+        handleByDefault(challenge, done) { _, trust in UntrustedServer.refuse(trust, done) }
     }
 
     /// Answers a challenge of a task.
@@ -52,7 +44,7 @@ extension URLSessionManager {
         in session: URLSession,
         _ done: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-        let (handler, decidesHere) = state.withLock { ($0.hooks.authenticationChallenge, $0.trust == .challenges) }
+        let (handler, decidesHere) = state.withLock { ($0.hooks.authenticationChallenge, $0.trust.isByChallenges) }
         guard handler != nil || decidesHere else {
             return DefaultDelegate.shared.urlSession(
                 session,
@@ -63,9 +55,12 @@ extension URLSessionManager {
         }
         let record = record(of: task)
         let refused: @Sendable (ServerTrustDecision, ServerTrust) -> Void = { decision, trust in
+            // A WebSocket or a stream of events has no record: its error is the session's.
+            guard let record else { return UntrustedServer.refuse(trust, done) }
             let space = challenge.protectionSpace
             let error = UntrustedServer.error(decision, trust, space, task.currentRequest?.url)
-            record?.state.withLock { $0.error = error }
+            record.state.withLock { $0.error = error }
+            done(.cancelAuthenticationChallenge, nil)
         }
         switch handler?(session, task, challenge, done) ?? .performDefaultHandling {
         case .later: break
@@ -87,7 +82,7 @@ extension URLSessionManager {
     ) {
         let space = challenge.protectionSpace
         // In all other cases the policy has already decided, inside the handshake.
-        guard let trust = space.serverTrust, state.withLock({ $0.trust == .challenges }) else {
+        guard let trust = space.serverTrust, state.withLock({ $0.trust.isByChallenges }) else {
             return done(.performDefaultHandling, nil)
         }
         let decision = securityPolicy.decide(trust, domain: space.host)
@@ -95,7 +90,39 @@ extension URLSessionManager {
             done(.useCredential, URLCredential(trust: trust))
         } else {
             refused(decision, trust)
-            done(.cancelAuthenticationChallenge, nil)
+        }
+    }
+}
+
+/// Applies a manager's policy and closures to its session, whenever one of them is set or changed.
+///
+/// It has the state of the manager and not the manager: with a weak reference to a manager each retain of it costs more.
+final class ManagerTrust: SecurityPolicyObserver {
+    private let state: Lock<URLSessionManager.State>
+    /// What the configuration has decide about servers.
+    private let configured: (any ServerEvaluator)?
+
+    init(_ state: Lock<URLSessionManager.State>, besides configured: (any ServerEvaluator)?) {
+        self.state = state
+        self.configured = configured
+    }
+
+    func policyDidChange() { apply() }
+
+    func apply() {
+        // Release the old value after the lock: its deinit may run the program's code.
+        _ = state.withLock { state -> (TrustSource, (any ServerEvaluator)?)? in
+            let trust = state.wantedTrust(besides: configured)
+            guard let session = state.session, trust != state.trust else { return nil }
+            let former = (state.trust, session.tls.evaluator)
+            // Written under the lock: otherwise a thread that decided earlier could write later.
+            if state.trust.isByChallenges, trust.isByChallenges {
+                session.forgetAnswers()
+            } else {
+                session.tls.evaluator = trust.evaluator
+            }
+            state.trust = trust
+            return former
         }
     }
 }
@@ -106,7 +133,9 @@ enum TrustSource: Sendable, Equatable {
     case other(any ServerEvaluator)
     case policy(SecurityPolicy)
     /// The manager's closures, and then the policy, when the session sends a challenge.
-    case challenges
+    case challenges(ChallengeRules)
+
+    var isByChallenges: Bool { if case .challenges = self { true } else { false } }
 
     var evaluator: (any ServerEvaluator)? {
         switch self {
@@ -118,10 +147,27 @@ enum TrustSource: Sendable, Equatable {
 
     static func == (one: TrustSource, other: TrustSource) -> Bool {
         switch (one, other) {
-        case (.other, .other), (.challenges, .challenges): true
+        case (.other, .other): true
+        case (.challenges(let one), .challenges(let other)): one == other
         case (.policy(let one), .policy(let other)): one === other
         default: false
         }
+    }
+}
+
+/// What the answers to challenges follow from. When it changes, what was accepted before may not be any more.
+struct ChallengeRules: Sendable, Equatable {
+    var policy: [UInt8]?
+    var closureChanges = 0
+}
+
+extension UntrustedServer {
+    /// Refuses a server so that the session's own error says why: what the standard evaluation refuses too, that names.
+    fileprivate static func refuse(
+        _ trust: ServerTrust,
+        _ done: (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        done(trust.evaluation.isTrusted ? .rejectProtectionSpace : .performDefaultHandling, nil)
     }
 }
 
@@ -131,7 +177,8 @@ extension URLSessionManager.State {
         guard hooks.mayDecideAboutServers else { return .policy(securityPolicy) }
         let isStrict =
             securityPolicy.isPinning || securityPolicy.refusesHostsWithoutRule || securityPolicy.mayHaveOverrides
-        return isStrict ? .policy(securityPolicy) : .challenges
+        if isStrict { return .policy(securityPolicy) }
+        return .challenges(ChallengeRules(policy: securityPolicy.fingerprint, closureChanges: hooks.challengeChanges))
     }
 }
 

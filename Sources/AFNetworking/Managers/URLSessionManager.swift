@@ -42,7 +42,7 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
         var securityPolicy = SecurityPolicy()
         var hasOwnPolicy = false
         /// What decides about servers in the present session.
-        var trust = TrustSource.challenges
+        var trust = TrustSource.challenges(ChallengeRules())
         var reachabilityManager = NetworkReachabilityManager.shared
         var completionQueue: DispatchQueue?
         var completionGroup: DispatchGroup?
@@ -56,9 +56,8 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
     /// The serial queue on which the session calls its delegate, and the manager all closures but completion handlers.
     public let operationQueue = URLSessionManager.makeOperationQueue()
     let sessionConfiguration: URLSessionConfiguration
-    /// What the configuration has decide about servers.
-    let configuredEvaluator: (any ServerEvaluator)?
     let state = Lock(State())
+    let trust: ManagerTrust
 
     /// A manager with a default session.
     public override convenience init() {
@@ -71,8 +70,9 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
     /// ``securityPolicy`` is set.
     public init(sessionConfiguration configuration: URLSessionConfiguration?) {
         sessionConfiguration = configuration?.copied() ?? .default
-        configuredEvaluator = sessionConfiguration.tls.evaluator
+        trust = ManagerTrust(state, besides: sessionConfiguration.tls.evaluator)
         super.init()
+        watch(state.withLock { $0.securityPolicy })
     }
 
     private static func makeOperationQueue() -> OperationQueue {
@@ -100,13 +100,15 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
     open var securityPolicy: SecurityPolicy {
         get { state.withLock { $0.securityPolicy } }
         set {
+            // Before it is in use: no change is overlooked.
+            watch(newValue)
             // Release the former policy after the lock: its deinit may run the program's code.
             var policy = newValue
             state.withLock { state in
                 swap(&state.securityPolicy, &policy)
                 state.hasOwnPolicy = true
             }
-            applyTrust()
+            trust.apply()
         }
     }
 
@@ -344,8 +346,9 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
     public required init?(coder: NSCoder) {
         sessionConfiguration =
             ManagerSeed(of: coder)?.configuration?.copied() ?? SessionConfigurationArchive.read(coder) ?? .default
-        configuredEvaluator = sessionConfiguration.tls.evaluator
+        trust = ManagerTrust(state, besides: sessionConfiguration.tls.evaluator)
         super.init()
+        watch(state.withLock { $0.securityPolicy })
     }
 
     /// Writes the settings of the session.

@@ -53,6 +53,11 @@ open class SecurityPolicy: Codable, @unchecked Sendable {
         var frozen: FrozenSecurityPolicy?
         /// With these very rules. Weak: it holds the policy.
         weak var overridden: OverriddenSecurityPolicy?
+        var observers: [WeakObserver] = []
+    }
+
+    private struct WeakObserver: Sendable {
+        weak var object: (any SecurityPolicyObserver)?
     }
 
     private let state = Lock(State())
@@ -79,7 +84,8 @@ open class SecurityPolicy: Codable, @unchecked Sendable {
     /// Reads a policy.
     ///
     /// What is not said is decided safely: invalid certificates are not allowed, and names are
-    /// validated. A mode that does not exist and a certificate that cannot be read are errors.
+    /// validated. A mode that does not exist, a certificate that cannot be read and a name that
+    /// means nothing are errors.
     public required convenience init(from decoder: any Decoder) throws {
         self.init(try SecurityRules(from: decoder))
     }
@@ -179,10 +185,20 @@ open class SecurityPolicy: Codable, @unchecked Sendable {
     var rules: SecurityRules { state.withLock { $0.rules } }
 
     func change(_ body: (inout SecurityRules) -> Void) {
-        state.withLock { state in
+        let observers = state.withLock { state in
             body(&state.rules)
             state.frozen = nil
             state.overridden = nil
+            return state.observers
+        }
+        for observer in observers { observer.object?.policyDidChange() }
+    }
+
+    /// Tells the observer of each change from now on, before the setter returns. Holds it weakly.
+    func add(_ observer: any SecurityPolicyObserver) {
+        state.withLock { state in
+            state.observers.removeAll { $0.object == nil || $0.object === observer }
+            state.observers.append(WeakObserver(object: observer))
         }
     }
 
@@ -247,6 +263,11 @@ open class SecurityPolicy: Codable, @unchecked Sendable {
         copy.reportHandler = reportHandler
         return copy
     }
+}
+
+/// What must know at once that a policy has changed. The policy calls it without a lock.
+protocol SecurityPolicyObserver: AnyObject, Sendable {
+    func policyDidChange()
 }
 
 extension SecurityPolicy: ServerEvaluator {

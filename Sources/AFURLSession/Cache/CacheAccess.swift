@@ -105,8 +105,9 @@ final class CacheAccess {
         guard endpoint.scheme == .https else { return CachePartition.open.through(socketPath) }
         guard let security, !isDecidedElsewhere, security.evaluator == nil || security.evaluator?.fingerprint != nil
         else {
-            return CachePartition.unnamed(number, (judge?.bytes ?? []) + (security?.fingerprint ?? []))
-                .through(socketPath)
+            // A new context with the same rules: a delegate that decided in the former one may have accepted more.
+            let rules = (security?.fingerprint ?? []) + Array("\(security?.id ?? 0)".utf8)
+            return CachePartition.unnamed(number, (judge?.bytes ?? []) + rules).through(socketPath)
         }
         return CachePartition.verified(by: security.fingerprint).through(socketPath)
     }

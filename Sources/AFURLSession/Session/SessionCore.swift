@@ -158,8 +158,8 @@ final class SessionCore {
         return isLeft
     }
 
-    /// From now on other delegates answer challenges. They have accepted none of the present connections.
-    private func othersAnswer() {
+    /// From now on others answer challenges. They have accepted none of the present connections.
+    func othersAnswer() {
         guard security.isInUse else { return }
         security.forget()
         _ = currentSecurity()

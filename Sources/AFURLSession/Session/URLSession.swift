@@ -181,9 +181,12 @@ public final class URLSession: NSObject, Sendable {
 
     /// Called by the default implementation of a delegate's method: `delegate` has no other.
     func noteMissing(_ method: OptionalMethod, in delegate: AnyObject) {
+        noteMissing(method, in: type(of: delegate))
+    }
+
+    private func noteMissing(_ method: OptionalMethod, in type: AnyClass) {
         // The child of a fork has no loop, and must not touch the lock of its inbox.
         guard world.unavailability() == nil else { return }
-        let type: AnyClass = type(of: delegate)
         guard missing.withLock({ $0.noteMissing(method, in: type) }) else { return }
         world.enqueue { [core] in core.value.noteMissing(method, in: type) }
     }
@@ -310,6 +313,20 @@ extension URLSession {
             // The job reads it again: if two threads set it, the loop ends with the value that stays.
             world.enqueue { [self] in core.value.ignore(ignoredDelegateMethods) }
         }
+    }
+}
+
+extension URLSession {
+    /// Call it when the delegate begins to answer challenges by other rules: tasks that are resumed after it share no
+    /// connection, TLS session or stored response with a server that the delegate accepted before.
+    package func forgetAnswers() {
+        world.enqueue { [core] in core.value.othersAnswer() }
+    }
+
+    /// Notes that delegates of this class answer no challenges. The session would learn it when it first asks one.
+    package func noteChallengesMissing(in type: AnyClass) {
+        noteMissing(.receivedSessionChallenge, in: type)
+        noteMissing(.receivedTaskChallenge, in: type)
     }
 }
 

@@ -306,8 +306,6 @@ import Testing
         load()
         #expect(try await heard.wait(for: 2)[1].error == nil)
 
-        // Otherwise the connection that the handler has trusted would be reused.
-        await withCheckedContinuation { continuation in manager.session.reset { continuation.resume() } }
         manager.setAuthenticationChallengeHandler { _, _, _, _ in .performDefaultHandling }
         load()
         let refused = try #require(try await heard.wait(for: 3)[2].error)
@@ -330,6 +328,33 @@ import Testing
         }
         load()
         #expect(try await heard.wait(for: 5)[4].error?.code == -1202)
+    }
+
+    @Test func `T-RTY-09 a response that the block has judged is not followed by another one`() async throws {
+        let server = try TestServer()
+        server.script(.expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhal"), .close)
+        server.route("GET", "/get", .text("whole"))
+        var rules = RetryRules()
+        rules.baseDelay = .milliseconds(1)
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.requestInterceptors = [rules]
+        let manager = site.owned(URLSessionManager(sessionConfiguration: configuration))
+        manager.responseSerializer = HTTPResponseSerializer()
+        let (calls, heard) = (calls, Heard<Answer>())
+        manager.setDataTaskDidReceiveResponseBlock { _, _, _ in
+            calls.say("response")
+            return .allow
+        }
+        manager.dataTask(
+            with: URLRequest(url: server.url("/get")),
+            uploadProgress: nil,
+            downloadProgress: nil,
+            completionHandler: heard.completion
+        )
+        .resume()
+
+        #expect(try await heard.first.error?.code == URLError.Code.networkConnectionLost.rawValue)
+        #expect(calls.all == ["response"] && server.requests.count == 1)
     }
 
     @Test func `5.8 the session's block is called before the handler`() async throws {
