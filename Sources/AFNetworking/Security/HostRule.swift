@@ -53,15 +53,15 @@ extension HostRule: CustomStringConvertible {
 }
 
 extension HostRule: Codable {
-    private enum CodingKeys: String, CodingKey {
+    private enum CodingKeys: String, CodingKey, CaseIterable {
         case hosts
         case pins
         case noPins
     }
 
-    /// Reads a rule: `hosts`, and either `pins` or `noPins` with the value true.
+    /// Reads a rule: `hosts`, and either `pins` or `noPins` with the value true. Any other name is an error.
     public init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
+        let container = try decoder.container(withOnly: CodingKeys.self)
         let pattern = try container.decode(String.self, forKey: .hosts)
         do {
             hosts = try HostPattern(pattern)

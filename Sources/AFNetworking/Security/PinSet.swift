@@ -32,6 +32,18 @@ public struct PinSet: Hashable, Sendable {
             self.date = date
             self.choice = choice
         }
+
+        private enum CodingKeys: String, CodingKey, CaseIterable {
+            case date
+            case choice
+        }
+
+        /// Reads an end. A name that means nothing is an error.
+        public init(from decoder: any Decoder) throws {
+            let container = try decoder.container(withOnly: CodingKeys.self)
+            date = try container.decode(Date.self, forKey: .date)
+            choice = try container.decode(Choice.self, forKey: .choice)
+        }
     }
 
     /// What a set of pins means after its end.
@@ -77,16 +89,17 @@ public struct PinSet: Hashable, Sendable {
 }
 
 extension PinSet: Codable {
-    private enum CodingKeys: String, CodingKey {
+    private enum CodingKeys: String, CodingKey, CaseIterable {
         case pins
         case backupPins
         case expiry
         case isReportOnly
     }
 
-    /// Reads what `encode(to:)` wrote. Without further words a set enforces its pins and has no end.
+    /// Reads what `encode(to:)` wrote. A set enforces its pins and has no end unless it says otherwise. A name that means
+    /// nothing is an error.
     public init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
+        let container = try decoder.container(withOnly: CodingKeys.self)
         self.init(
             try container.decode([Pin].self, forKey: .pins),
             backups: try container.decodeIfPresent([Pin].self, forKey: .backupPins) ?? [],

@@ -1,7 +1,7 @@
 import Foundation
 
 extension SecurityPolicy {
-    fileprivate enum CodingKeys: String, CodingKey {
+    fileprivate enum CodingKeys: String, CodingKey, CaseIterable {
         case pinningMode = "SSLPinningMode"
         case pinnedCertificates
         case allowInvalidCertificates
@@ -26,7 +26,7 @@ extension SecurityPolicy {
 
 extension SecurityRules {
     init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: SecurityPolicy.CodingKeys.self)
+        let container = try decoder.container(withOnly: SecurityPolicy.CodingKeys.self)
         mode = try container.decode(SSLPinningMode.self, forKey: .pinningMode)
         pinned = PinnedCertificates(try container.decodeIfPresent(Set<Data>.self, forKey: .pinnedCertificates))
         if let problem = pinned.problem {
@@ -42,6 +42,31 @@ extension SecurityRules {
         hostRules = try container.decodeIfPresent([HostRule].self, forKey: .hostRules) ?? []
         refusesHostsWithoutRule = try container.decodeIfPresent(Bool.self, forKey: .refusesHostsWithoutRule) ?? false
     }
+}
+
+extension Decoder {
+    /// The container of an object that has no other names than these: a misspelt one would leave a host without pins.
+    func container<Key: CodingKey & CaseIterable>(withOnly keys: Key.Type) throws -> KeyedDecodingContainer<Key> {
+        let names = try container(keyedBy: AnyName.self).allKeys.map(\.stringValue)
+        if let other = names.filter({ Key(stringValue: $0) == nil }).min() {
+            let known = Key.allCases.map(\.stringValue).joined(separator: ", ")
+            let text = "the name \(other.debugDescription) means nothing here; there are \(known)"
+            throw DecodingError.dataCorrupted(.init(codingPath: codingPath, debugDescription: text))
+        }
+        return try container(keyedBy: keys)
+    }
+}
+
+/// A name of an object, whatever it is.
+private struct AnyName: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+
+    init(stringValue: String) {
+        self.stringValue = stringValue
+    }
+
+    init?(intValue: Int) { nil }
 }
 
 // A policy that cannot be written or read must not become one that is less strict.

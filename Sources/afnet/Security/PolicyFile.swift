@@ -24,7 +24,6 @@ struct PolicyFile {
         guard var policy = object as? [String: Any] else {
             throw FileProblem(message: "it has to be one object, { … }")
         }
-        try PolicyKeys.check(policy)
         // Host rules need no pinning mode.
         if policy["SSLPinningMode"] == nil { policy["SSLPinningMode"] = 0 }
         let decoder = JSONDecoder()
@@ -62,35 +61,5 @@ struct PolicyFile {
         let place = context.codingPath.map { $0.intValue.map { "[\($0)]" } ?? $0.stringValue }
         let prefix = place.isEmpty ? "" : "\(place.joined(separator: ".").replacing(".[", with: "[")): "
         return prefix + (missing.map { "\"\($0)\" is missing" } ?? context.debugDescription)
-    }
-}
-
-/// The names that a policy file may have. A misspelt name is an error, because it would protect no host.
-private enum PolicyKeys {
-    private static let policy = [
-        "SSLPinningMode", "pinnedCertificates", "allowInvalidCertificates", "validatesDomainName", "hostRules",
-        "refusesHostsWithoutRule",
-    ]
-    private static let rule = ["hosts", "pins", "noPins"]
-    private static let set = ["pins", "backupPins", "expiry", "isReportOnly"]
-    private static let expiry = ["date", "choice"]
-
-    static func check(_ object: [String: Any]) throws(FileProblem) {
-        try check(object, policy, "the policy")
-        for (index, item) in (object["hostRules"] as? [Any] ?? []).enumerated() {
-            let place = "hostRules[\(index)]"
-            guard let rule = item as? [String: Any] else { continue }
-            try check(rule, Self.rule, place)
-            guard let pins = rule["pins"] as? [String: Any] else { continue }
-            try check(pins, set, "\(place).pins")
-            if let end = pins["expiry"] as? [String: Any] { try check(end, expiry, "\(place).pins.expiry") }
-        }
-    }
-
-    private static func check(_ object: [String: Any], _ known: [String], _ place: String) throws(FileProblem) {
-        guard let other = object.keys.filter({ !known.contains($0) }).min() else { return }
-        throw FileProblem(
-            message: "\(place) has a name that means nothing, \"\(other)\"; there are \(known.joined(separator: ", "))"
-        )
     }
 }

@@ -262,6 +262,29 @@ import Testing
     }
 
     @Test(arguments: [
+        (#"{"SSLPinningMode": 0, "hostRule": []}"#, "", "hostRule"),
+        (#"{"SSLPinningMode": 0, "refusesHostsWithoutRules": true}"#, "", "refusesHostsWithoutRules"),
+        (#"{"SSLPinningMode": 0, "hostRules": [{"host": "a", "noPins": true}]}"#, "hostRules.Index 0", "host"),
+        (
+            #"{"SSLPinningMode": 0, "hostRules": [{"hosts": "a", "pins": {"pins": [], "backups": []}}]}"#,
+            "hostRules.Index 0.pins", "backups"
+        ),
+        (
+            #"{"SSLPinningMode": 0, "hostRules": [{"hosts": "a", "pins": {"pins": [], "expiry": {"day": 0}}}]}"#,
+            "hostRules.Index 0.pins.expiry", "day"
+        ),
+    ])
+    func `a policy with a misspelt name cannot be read`(text: String, place: String, name: String) {
+        #expect {
+            try JSONDecoder().decode(SecurityPolicy.self, from: Data(text.utf8))
+        } throws: { error in
+            guard case .dataCorrupted(let context) = error as? DecodingError else { return false }
+            return context.codingPath.map(\.stringValue).joined(separator: ".") == place
+                && context.debugDescription.hasPrefix("the name \"\(name)\" means nothing here; there are ")
+        }
+    }
+
+    @Test(arguments: [
         (#"{"hosts": "a..b", "noPins": true}"#, "hosts"), (#"{"hosts": "a", "noPins": false}"#, "pins"),
     ])
     func `the error for a rule that cannot be read names the field`(text: String, field: String) {

@@ -105,10 +105,13 @@ import Testing
     @Test(
         arguments: [
             ("{", "it is not JSON"), ("[]", "it has to be one object"),
-            (#"{"hostrules": []}"#, "means nothing, \"hostrules\""),
+            (#"{"hostrules": []}"#, "the name \"hostrules\" means nothing here"),
             (#"{"hostRules": [{"hosts": "*", "noPins": true}]}"#, "host pattern"),
             (#"{"hostRules": [{"hosts": "h.test", "pins": {"pins": ["x"]}}]}"#, "is no pin"),
-            (#"{"hostRules": [{"hosts": "h.test", "pins": {"pins": [], "backups": []}}]}"#, "\"backups\""),
+            (
+                #"{"hostRules": [{"hosts": "h.test", "pins": {"pins": [], "backups": []}}]}"#,
+                "hostRules[0].pins: the name \"backups\""
+            ),
             (#"{"hostRules": [{"hosts": "h.test", "pins": {}}]}"#, "hostRules[0].pins: \"pins\" is missing"),
             (
                 #"{"hostRules": [{"hosts": "h.test", "pins": {"pins": [], "expiry": {"date": "soon", "choice": "failOpen"}}}]}"#,
