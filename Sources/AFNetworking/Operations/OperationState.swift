@@ -19,6 +19,8 @@ struct OperationState: @unchecked Sendable {
     var totalBytesRead: Int64 = 0
     /// -1 if unknown.
     var totalBytesExpected: Int64 = -1
+    /// What answers the challenges of the present attempt.
+    var trustRules: OperationTrustRules?
     /// Why a server was refused; replaces the connection's error.
     var trustError: URLError?
     /// The offset from which the request asks for the rest.
@@ -68,6 +70,36 @@ struct OperationState: @unchecked Sendable {
         redirectBlock = original.redirectBlock
         completionQueue = original.completionQueue
         completionGroup = original.completionGroup
+    }
+}
+
+/// What answers the challenges of one attempt: the operation's settings when it began. A connection serves other
+/// operations with the same settings, and so must be judged by these alone.
+struct OperationTrustRules: Sendable {
+    let block: URLConnectionOperation.ChallengeBlock?
+    let credential: URLCredential?
+    let policy: SecurityPolicy
+    /// The policy as it was; nil for a subclass, whose connections serve no other operation.
+    let frozen: FrozenSecurityPolicy?
+
+    init(_ state: OperationState) {
+        block = state.challengeBlock
+        credential = state.credential
+        policy = state.securityPolicy
+        frozen = policy.mayHaveOverrides ? nil : policy.frozen
+    }
+
+    func decide(_ trust: ServerTrust, domain: String) -> ServerTrustDecision {
+        frozen?.decide(trust, domain: domain) ?? policy.decide(trust, domain: domain)
+    }
+
+    func forbidsPlainText(to host: String) -> Bool { (frozen ?? policy.frozen).forbidsPlainText(to: host) }
+}
+
+extension OperationState {
+    /// - Parameter asTheyWere: Whether they must be those of the beginning of the attempt.
+    func rules(asTheyWere: Bool) -> OperationTrustRules {
+        asTheyWere ? trustRules ?? OperationTrustRules(self) : OperationTrustRules(self)
     }
 }
 

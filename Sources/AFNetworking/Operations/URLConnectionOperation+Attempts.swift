@@ -11,7 +11,7 @@ extension URLConnectionOperation {
             guard let made else { return finish(with: Self.withoutURL) }
             let (scheduler, modes, isWanted) = state.withLock { state in
                 let isWanted = state.isCurrent(attempt)
-                if isWanted { state.connection = made }
+                if isWanted { (state.connection, state.trustRules) = (made, OperationTrustRules(state)) }
                 return (state.chooseScheduler(), state.runLoopModes, isWanted)
             }
             guard isWanted else { return }

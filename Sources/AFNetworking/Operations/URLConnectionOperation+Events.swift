@@ -5,14 +5,19 @@ import Foundation
 /// Answers the connection's questions: about challenges and about redirects.
 extension URLConnectionOperation {
     func answer(_ challenge: URLAuthenticationChallenge, of connection: URLConnection) {
-        let (block, policy, credential) = state.withLock { ($0.challengeBlock, $0.securityPolicy, $0.credential) }
-        if let block { return block(connection, challenge) }
         let (space, sender) = (challenge.protectionSpace, challenge.sender)
+        // What concerns the connection follows the rules by which others may use it. A server's question about a password
+        // concerns this operation alone, and meets the present settings.
+        let concernsConnection =
+            space.serverTrust != nil || space.authenticationMethod == NSURLAuthenticationMethodClientCertificate
+        let rules = state.withLock { $0.rules(asTheyWere: concernsConnection) }
+        if let block = rules.block { return block(connection, challenge) }
+        let credential = rules.credential
         if let trust = space.serverTrust {
             let url = connection.currentRequest.url
-            guard policy.mayHaveOverrides else { return answer(challenge, about: trust, by: policy, url) }
+            guard rules.frozen == nil else { return answer(challenge, about: trust, by: rules, url) }
             // A method of the program's may take any time, and the network thread serves all operations.
-            Self.trustQueue.async { [self] in answer(challenge, about: trust, by: policy, url) }
+            Self.trustQueue.async { [self] in answer(challenge, about: trust, by: rules, url) }
         } else if challenge.previousFailureCount == 0, let credential, space.isProxy() || isAtFirstOrigin(connection) {
             sender?.use(credential, for: challenge)
         } else {
@@ -25,11 +30,11 @@ extension URLConnectionOperation {
     private func answer(
         _ challenge: URLAuthenticationChallenge,
         about trust: ServerTrust,
-        by policy: SecurityPolicy,
+        by rules: OperationTrustRules,
         _ url: URL?
     ) {
         let space = challenge.protectionSpace
-        let decision = policy.decide(trust, domain: space.host)
+        let decision = rules.decide(trust, domain: space.host)
         if decision == .accept {
             challenge.sender?.use(URLCredential(trust: trust), for: challenge)
         } else {
@@ -46,8 +51,10 @@ extension URLConnectionOperation {
     }
 
     var trustIdentity: Data? {
-        let (block, policy, credential) = state.withLock { ($0.challengeBlock, $0.securityPolicy, $0.credential) }
-        guard block == nil, credential?.identity == nil, let fingerprint = policy.fingerprint else { return nil }
+        let rules = state.withLock { $0.rules(asTheyWere: true) }
+        guard rules.block == nil, rules.credential?.identity == nil, let fingerprint = rules.frozen?.fingerprint else {
+            return nil
+        }
         return Data("\(UInt(bitPattern: ObjectIdentifier(type(of: self)))) ".utf8) + fingerprint
     }
 
@@ -56,10 +63,10 @@ extension URLConnectionOperation {
         after response: URLResponse?,
         by connection: URLConnection
     ) -> URLRequest? {
-        let (block, policy) = state.withLock { ($0.redirectBlock, $0.securityPolicy) }
+        let (block, rules) = state.withLock { ($0.redirectBlock, $0.rules(asTheyWere: true)) }
         let answer = block.map { $0(connection, request, response) } ?? request
         guard let answer, let url = answer.url, url.scheme.map(ASCII.lowered) == "http", let host = answer.host,
-            policy.forbidsPlainText(to: host)
+            rules.forbidsPlainText(to: host)
         else { return answer }
         state.withLock { $0.trustError = UntrustedServer.plainText(host, url) }
         // There is no other way to end it from here.
@@ -170,6 +177,12 @@ enum RangeReply: Equatable {
     /// What names the version of a resource: its entity tag, else when it was last changed.
     static func validator(of response: HTTPURLResponse) -> String? {
         response.value(forHTTPHeaderField: "ETag") ?? response.value(forHTTPHeaderField: "Last-Modified")
+    }
+
+    /// Whether two versions with different bytes may have its entity tag: RFC 9110 §13.1.5 and §15.3.7 let no part be
+    /// asked for or combined by such a tag.
+    static func hasWeakTag(_ response: HTTPURLResponse) -> Bool {
+        response.value(forHTTPHeaderField: "ETag")?.hasPrefix("W/") == true
     }
 
     /// Whether nothing says that the two are of different versions.

@@ -172,6 +172,15 @@ struct HTTPRequestOperationTests {
         #expect(progress.last?[1] == 30_000 && progress.allSatisfy { $0[2] == 30_000 && $0[1] <= 30_000 })
     }
 
+    @Test func `a part with a weak tag is not gone on with`() async throws {
+        let (operation, range, condition, _) = try await pausedAndResumed(tag: "W/\"1\"") {
+            .file(Self.content.utf8, entityTag: "W/\"1\"", to: $0)
+        }
+
+        #expect(range == "bytes=0-" && condition == nil)
+        #expect(operation.error == nil && operation.responseData == Data(Self.content.utf8))
+    }
+
     @Test("16 3 a 200 takes the place of the first part", arguments: [false, true])
     func whole(toFile: Bool) async throws {
         let folder = try TemporaryFolder()
@@ -344,6 +353,34 @@ struct HTTPRequestOperationTests {
         #expect(operations[2].responseData == nil && server.requests.count == 2)
         // Equal policies share a connection.
         #expect(server.connections.count { !$0.received.isEmpty } == 1)
+    }
+
+    @Test func `T-TLS-10 an operation is judged by the policy with which it began`() async throws {
+        let site = try CertificateAuthority().issue(for: "127.0.0.1")
+        let server = try TestServer(tls: ServerTLS(site))
+        server.route("GET", "/json", .json("{}"))
+        let lax = SecurityPolicy()
+        lax.allowInvalidCertificates = true
+        lax.validatesDomainName = false
+        let changed = operation("/json", on: server)
+        changed.setRedirectResponseBlock { [weak changed] _, request, _ in
+            // Too late: the operation already shares connections with those that have its first policy.
+            changed?.securityPolicy = lax
+            changed?.setWillSendRequestForAuthenticationChallengeBlock { _, challenge in
+                guard let trust = challenge.protectionSpace.serverTrust else { return }
+                challenge.sender?.use(URLCredential(trust: trust), for: challenge)
+            }
+            return request
+        }
+        let strict = operation("/json", on: server)
+
+        for operation in [changed, strict] {
+            operation.start()
+            try await operation.ended()
+            #expect(operation.error?.urlCode == URLError.Code.serverCertificateUntrusted.rawValue)
+        }
+
+        #expect(server.requests.isEmpty)
     }
 
     @Test("with a policy that pins a host, nothing is sent to it in the clear, T-TLS-20")
