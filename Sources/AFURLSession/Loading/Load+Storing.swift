@@ -22,13 +22,20 @@ extension Load {
         )
     }
 
-    /// Stores the response for the tasks that would accept the connection it came over, and for no others.
+    /// Whether a delegate may decide about the server. A delegate that hands challenges on may have done so this time.
+    func mayBeDecidedElsewhere(at endpoint: Endpoint) -> Bool {
+        endpoint.scheme == .https && handshakeDelegate?.mayBeAsked == true
+    }
+
+    /// Stores the response for the tasks that would accept the connection it came over, and for no others. The next
+    /// task looks where a delegate that may be asked leads it.
     func questionForStoring(
         _ request: WireRequest,
         from transfer: Transfer,
         _ policy: URLRequest.CachePolicy
     ) -> CacheQuestion {
-        cacheQuestion(request, policy, transfer.key.security, isDecidedElsewhere: transfer.wasDecidedElsewhere)
+        let isDecidedElsewhere = transfer.wasDecidedElsewhere || mayBeDecidedElsewhere(at: request.endpoint)
+        return cacheQuestion(request, policy, transfer.key.security, isDecidedElsewhere: isDecidedElsewhere)
     }
 
     func cacheQuestion(

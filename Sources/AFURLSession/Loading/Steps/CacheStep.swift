@@ -26,7 +26,7 @@ final class CacheStep: LoadStep {
             draft.isDressed ? load.dressed(request) : request,
             policy,
             request.endpoint.scheme == .https ? session.currentSecurity() : nil,
-            isDecidedElsewhere: isDecidedElsewhere(request.endpoint, load)
+            isDecidedElsewhere: load.mayBeDecidedElsewhere(at: request.endpoint)
         )
         let asked = session.loop.now
         return .later { [self] reply in
@@ -34,10 +34,6 @@ final class CacheStep: LoadStep {
                 reply { [self] draft, load in act(on: finding, of: question, asked: asked, &draft, load) }
             }
         }
-    }
-
-    private func isDecidedElsewhere(_ endpoint: Endpoint, _ load: Load) -> Bool {
-        endpoint.scheme == .https && load.handshakeDelegate?.mayBeAsked == true
     }
 
     private func act(
@@ -55,7 +51,7 @@ final class CacheStep: LoadStep {
         case .serve(let hit): return .answer(StoredAnswer(hit: hit, request: question.request, asked: asked))
         case .serveAndValidate(let hit, let fields):
             // A refresh has no task, so no delegate could decide about the server.
-            if !isDecidedElsewhere(question.request.endpoint, load) {
+            if !load.mayBeDecidedElsewhere(at: question.request.endpoint) {
                 CacheRefresh.begin(question.request.adding(fields), hit, question, in: load.session)
             }
             return .answer(StoredAnswer(hit: hit, request: question.request, asked: asked))
