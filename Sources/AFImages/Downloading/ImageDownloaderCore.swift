@@ -103,7 +103,7 @@ final class ImageDownloaderCore: Sendable {
             return (number, state.manager, state.imageCache)
         }
         // Without the lock: the manager or the cache may be the program's code.
-        let part = self[\.resumesDownloads] ? parts.take(key) : nil
+        let part = self[\.resumesDownloads] && request.mayComeFromNetwork ? parts.take(key) : nil
         let attempt = attempt(number, key, request, manager, goingOnWith: part)
         let download = ImageDownload(key, request, manager, cache, attempt)
         let (receipt, ending) = state.withLock { state in
@@ -142,6 +142,8 @@ final class ImageDownloaderCore: Sendable {
             }
         }
         task.delegate = delegate
+        // The first of them may come from the cache, too, without a handshake in which the session asks.
+        manager.session.noteChallengesMissing(in: ImageTaskDelegate.self)
         return ImageDownload.Attempt(task: task, delegate: delegate)
     }
 
@@ -216,7 +218,10 @@ extension ImageDownloaderCore.State {
 }
 
 extension URLRequest {
-    fileprivate var mayComeFromMemory: Bool {
+    fileprivate var mayComeFromNetwork: Bool { cachePolicy != .returnCacheDataDontLoad }
+
+    /// Whether a stored response may answer.
+    var mayComeFromMemory: Bool {
         switch cachePolicy {
         case .useProtocolCachePolicy, .returnCacheDataElseLoad, .returnCacheDataDontLoad: true
         case .reloadIgnoringLocalCacheData, .reloadIgnoringLocalAndRemoteCacheData, .reloadRevalidatingCacheData: false

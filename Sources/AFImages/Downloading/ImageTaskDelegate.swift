@@ -105,6 +105,10 @@ final class ImageTaskDelegate: URLSessionDataDelegate {
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         let part = state.withLock { state in
             defer { (state.gathered, state.prefix, state.offered) = (nil, nil, nil) }
+            // The cache does not answer a request for the rest, but it may have the whole.
+            if state.offered != nil, (error as? URLError)?.code != .cancelled, request.mayComeFromMemory {
+                state.mustBeginAgain = true
+            }
             // Without a response the offered part is still good.
             return state.gathered ?? state.offered
         }

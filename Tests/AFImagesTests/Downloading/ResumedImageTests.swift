@@ -103,6 +103,33 @@ import Testing
         #expect(site.server.requests.last?.headers["Range"] == "bytes=8000-")
     }
 
+    @Test(arguments: [
+        URLRequest.CachePolicy.useProtocolCachePolicy, .returnCacheDataElseLoad, .returnCacheDataDontLoad,
+    ])
+    func `a part does not keep a whole picture in the cache from being shown`(policy: URLRequest.CachePolicy)
+        async throws
+    {
+        let (picture, count) = (picture, Heard<Int>())
+        site.server.route("GET", "/a.png") { _ in
+            count.say(1)
+            let whole = ServerReply.picture(picture).header("ETag", "\"one\"").header("Cache-Control", "max-age=100")
+            return count.all.count == 1 ? whole : whole.closing(after: 10_000)
+        }
+        downloader.imageCache = nil
+        var request = site.request("/a.png")
+        downloader.download(request, heard)
+        #expect(try await heard.first.image != nil)
+        request.cachePolicy = .reloadIgnoringLocalCacheData
+        downloader.download(request, heard)
+        #expect(try await heard.wait(for: 2)[1].error != nil && downloader.partialByteCount > 0)
+        site.server.stop()
+
+        request.cachePolicy = policy
+        downloader.download(request, heard)
+
+        #expect(try await heard.wait(for: 3)[2].image == (try Image.decode(picture)))
+    }
+
     @Test func `a picture that has changed comes whole`() async throws {
         let changed = try Pictures.file(width: 7)
         serve("/a.png") { _, _ in .picture(changed).header("ETag", "\"two\"") }
