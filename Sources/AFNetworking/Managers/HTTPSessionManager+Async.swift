@@ -179,6 +179,8 @@ extension HTTPSessionManager {
         let own = responseSerializer
         // The statuses that a wrapped serializer accepts are unknown: keep those of a new serializer.
         if !(own is AdaptedResponseSerializer) { serializer.acceptableStatusCodes = own.acceptableStatusCodes }
+        // Of other serializers the types are not those of JSON.
+        if own is JSONResponseSerializer { serializer.acceptableContentTypes = own.acceptableContentTypes }
         let answer = try await perform(call, by: serializer)
         if let value = answer.object as? Value { return value }
         var details = [NSLocalizedDescriptionKey: "The response has no body; a \(type) was asked for."]

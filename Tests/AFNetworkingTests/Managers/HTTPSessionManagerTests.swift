@@ -389,6 +389,21 @@ import Testing
         let args: [String: String]
     }
 
+    @Test func `a value is decoded of the content types that the manager's JSON serializer accepts`() async throws {
+        site.server.route(
+            "GET",
+            "/api",
+            .data(Data(#"{"method":"GET","args":{}}"#.utf8), type: "application/vnd.api+json")
+        )
+        let serializer = JSONResponseSerializer()
+        manager.responseSerializer = serializer
+
+        await #expect(throws: RequestFailure.self) { try await manager.get("api", decode: Echo.self) }
+        serializer.acceptableContentTypes?.insert("application/vnd.api+json")
+
+        #expect(try await manager.get("api", decode: Echo.self).method == "GET")
+    }
+
     @Test func `a value is decoded even if the main queue is blocked`() async throws {
         let echo = try await manager.get("get", parameters: ["a": "1"], decode: Echo.self)
         #expect(echo.method == "GET" && echo.args == ["a": "1"])
