@@ -34,7 +34,7 @@ package struct CurlCommand {
         for field in fieldLines(mask) { words += ["--header", ShellText.word(field)] }
         words += bodyWords(mask)
         words += urlWords(mask)
-        return (source.map { "\($0) | " } ?? "") + words.joined(separator: " ")
+        return (source(mask).map { "\($0) | " } ?? "") + words.joined(separator: " ")
     }
 
     // MARK: - Parts
@@ -99,22 +99,21 @@ package struct CurlCommand {
         case .stream: ["--data-binary", "@-"]
         case .data(let data):
             // `--data` would take a body that begins with `@` for the name of a file.
-            CurlCommand.shown(data).map { ["--data-raw", ShellText.word(masked($0, mask))] } ?? ["--data-binary", "@-"]
+            CurlCommand.shown(masked(data, mask)).map { ["--data-raw", ShellText.word($0)] } ?? ["--data-binary", "@-"]
         }
     }
 
-    private func masked(_ form: String, _ mask: SecretMask?) -> String {
-        let type = fields.first { HTTPText.isSameName($0.name, "Content-Type") }?.value ?? ""
-        let isForm = ASCII.lowered(type).hasPrefix("application/x-www-form-urlencoded")
-        return isForm ? mask?.query(form[...]) ?? form : form
+    /// The body, as long as the command shows it.
+    private func masked(_ data: Data, _ mask: SecretMask?) -> Data {
+        guard data.count <= CurlCommand.longestBody, let mask else { return data }
+        return mask.body(data, type: fields.first { HTTPText.isSameName($0.name, "Content-Type") }?.value ?? "")
     }
 
     /// The command that writes the body into standard input, if the body is known and not too long.
-    private var source: String? {
-        guard case .data(let data) = body, data.count <= CurlCommand.longestBody, CurlCommand.shown(data) == nil else {
-            return nil
-        }
-        return ShellText.printing(data)
+    private func source(_ mask: SecretMask?) -> String? {
+        guard case .data(let data) = body, data.count <= CurlCommand.longestBody else { return nil }
+        let masked = masked(data, mask)
+        return CurlCommand.shown(masked) == nil ? ShellText.printing(masked) : nil
     }
 
     /// The body, if it is text that can be shown as it is.

@@ -147,9 +147,10 @@ extension MonitoringTests {
 
         @Test func `secrets are hidden unless you say otherwise`() async throws {
             server.route("GET", "/secret") { _ in
-                ServerReply.text("").header("Set-Cookie", "sid=canary; Path=/; HttpOnly")
+                ServerReply.json(#"{"access_token": "canary"}"#).header("Set-Cookie", "sid=canary; Path=/; HttpOnly")
                     .header("X-Mine", "seen")
             }
+            server.route("POST", "/secret", ServerReply.text(""))
             let recorder = HARRecorder()
             let session = URLSession.loopback { configuration in
                 configuration.eventMonitors = [recorder]
@@ -158,12 +159,16 @@ extension MonitoringTests {
             var components = URLComponents(url: server.url("/secret"), resolvingAgainstBaseURL: true)
             components?.user = "canary"
             components?.query = "access_token=canary&x=1"
-            let request = URLRequest(
-                "GET",
-                try #require(components?.url),
-                fields: ["Authorization": "Basic canary", "Cookie": "a=canary"]
+            let fields = ["Authorization": "Basic canary", "Cookie": "a=canary"]
+            let login = Data(#"{"user": "me", "password": "canary"}"#.utf8)
+            try await recorded(
+                recorder,
+                session,
+                [
+                    URLRequest("GET", try #require(components?.url), fields: fields),
+                    URLRequest("POST", server.url("/secret"), body: login),
+                ]
             )
-            try await recorded(recorder, session, [request])
 
             let hidden = String(decoding: try recorder.archive(), as: UTF8.self)
             #expect(!hidden.contains("canary") && hidden.contains("Basic ***"))

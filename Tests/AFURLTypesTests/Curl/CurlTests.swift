@@ -130,6 +130,14 @@ struct CurlTests {
         }
         #expect(!request.curlCommand(sensitiveFields: ["x-mine"]).contains("canary"))
         #expect(request.curlCommand().contains("X-Mine: canary"))
+        // With a character that no terminal shows, `printf` writes the body.
+        for body in ["password=canary&a=\u{1B}", #"{"password": "canary", "a": "\u{1B}"}"#, #"{"password": "canary"}"#]
+        {
+            request.httpBody = Data(body.utf8)
+            let command = request.curlCommand(sensitiveFields: ["x-mine"])
+            #expect(!command.contains("canary") && command.contains("***"))
+        }
+        request.httpBody = Data("user=me&password=canary".utf8)
 
         let open = try Shell.parsed(request.curlCommand(masksSecrets: false)).words
         #expect(open.contains("Authorization: canary") && open.contains("user=me&password=canary"))

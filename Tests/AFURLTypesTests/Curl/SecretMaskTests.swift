@@ -33,6 +33,48 @@ struct SecretMaskTests {
     }
 
     @Test(arguments: [
+        (#"{"user":"me","password":"canary"}"#, #"{"user":"me","password":"***"}"#),
+        (#"[{"access_token" : "can\"ary" , "expires_in":3600}]"#, #"[{"access_token" : "***" , "expires_in":3600}]"#),
+        (#"{"pin":1234,"otp":true,"apiKey":null,"n":-1.5e3}"#, #"{"pin":"***","otp":"***","apiKey":"***","n":-1.5e3}"#),
+        (#"{"tokens":["canary",{"a":"canary]"}],"b":[1]}"#, #"{"tokens":"***","b":[1]}"#),
+        (#"{"session":{"id":{"x":"canary}"}},"author":"seen"}"#, #"{"session":"***","author":"seen"}"#),
+        (#"{"pass\u0077ord":"canary","a\\":"password"}"#, #"{"pass\u0077ord":"***","a\\":"password"}"#),
+        (#"{"a":"password","b":["token","x"]}"#, #"{"a":"password","b":["token","x"]}"#),
+        ("{\r\n\t\"token\"\n:\n\"canary\"\n}", "{\r\n\t\"token\"\n:\n\"***\"\n}"),
+        // Several in one text, as `application/x-ndjson` and streams of events have them.
+        ("data: {\"jwt\":\"canary\"}\ndata: [\"jwt\"]", "data: {\"jwt\":\"***\"}\ndata: [\"jwt\"]"),
+        ("say \"hi\n{\"token\":\"canary\"}", "say \"hi\n{\"token\":\"***\"}"),
+        // Cut off, or no JSON.
+        (#"{"token":"canary"#, #"{"token":"***""#), (#"{"token":{"a":["canary"#, #"{"token":"***""#),
+        ("{\"token\":\"canary\ncanary\",\"b\":1}", "{\"token\":\"***\",\"b\":1}"), (#"{"token":"#, #"{"token":"#),
+        (#"{"token"#, #"{"token"#), (#"{"token\"#, #"{"token\"#), (#"{"token":]"#, #"{"token":"***""#), ("", ""),
+        ("\"", "\""),
+    ])
+    func `members of JSON`(json: String, shown: String) {
+        #expect(mask.json(json) == shown)
+    }
+
+    @Test(arguments: [
+        ("password=canary&b=1", "application/x-www-form-urlencoded; charset=utf-8", "password=***&b=1"),
+        (#"{"password":"canary"}"#, "application/x-www-form-urlencoded", #"{"password":"***"}"#),
+        ("password=seen", "text/plain", "password=seen"), (#"{"token":"canary"}"#, "", #"{"token":"***"}"#),
+    ])
+    func `bodies`(body: String, type: String, shown: String) {
+        #expect(mask.body(Data(body.utf8), type: type) == Data(shown.utf8))
+    }
+
+    @Test func `a body that is no text stays whole, unless it says that it is JSON or a form`() {
+        let bytes = Data([0xFF]) + Data(#""token":"canary""#.utf8)
+
+        #expect(mask.body(bytes, type: "image/png") == bytes)
+        #expect(mask.body(bytes, type: "application/vnd.api+JSON") == Data("\u{FFFD}\"token\":\"***\"".utf8))
+        #expect(
+            mask.body(Data([0xFF]) + Data("&token=canary".utf8), type: "application/x-www-form-urlencoded")
+                == Data("\u{FFFD}&token=***".utf8)
+        )
+    }
+
+    @Test(arguments: [
         ("https://a.test/x?y=1", "https://a.test/x?y=1"), ("https://u@a.test/", "https://a.test/"),
         ("https://a.test/?api%5Fkey=canary", "https://a.test/?api%5Fkey=***"),
         ("https://a.test/?a&token=&b", "https://a.test/?a&token=***&b"),

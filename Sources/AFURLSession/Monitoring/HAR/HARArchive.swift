@@ -53,7 +53,7 @@ struct HAREntry: Encodable {
         serverIPAddress = exchange.remote
         connection = exchange.connection.map(String.init)
         comment = exchange.comment
-        messages = exchange.messages.isEmpty ? nil : exchange.messages
+        messages = exchange.messages.isEmpty ? nil : exchange.messages.map { $0.masked(mask) }
         omittedMessages = exchange.omittedMessages == 0 ? nil : exchange.omittedMessages
     }
 }

@@ -50,11 +50,9 @@ struct HARPostData: Encodable {
 
     init(_ data: Data, _ type: String, _ mask: SecretMask?) {
         let isForm = ASCII.lowered(type).hasPrefix("application/x-www-form-urlencoded")
-        let (text, encoding) = data.harText
         mimeType = type
-        self.text = isForm && encoding == nil ? mask?.query(text[...]) ?? text : text
-        _encoding = encoding
-        params = isForm && encoding == nil ? HARPair.list(self.text[...], plusIsBlank: true) : []
+        (text, _encoding) = (mask?.body(data, type: type) ?? data).harText
+        params = isForm && _encoding == nil ? HARPair.list(text[...], plusIsBlank: true) : []
         comment = nil
     }
 
@@ -90,7 +88,7 @@ struct HARResponse: Encodable {
         headers = fields.map { HARPair(name: $0.name, value: mask?.value($0.value, of: $0.name) ?? $0.value) }
         cookies = headers.filter { HTTPText.isSameName($0.name, "Set-Cookie") }.compactMap { HARCookie(set: $0.value) }
         redirectURL = headers.first { HTTPText.isSameName($0.name, "Location") }?.value ?? ""
-        content = HARContent(exchange)
+        content = HARContent(exchange, mask)
         headersSize = exchange.receivedHeadBytes > 0 ? exchange.receivedHeadBytes : -1
         bodySize = response == nil ? -1 : exchange.receivedBodyBytes
         _fromCache = isCached ? true : nil
@@ -105,7 +103,7 @@ struct HARContent: Encodable {
     let encoding: String?
     let comment: String?
 
-    init(_ exchange: RecordedExchange) {
+    init(_ exchange: RecordedExchange, _ mask: SecretMask?) {
         size = exchange.decodedBodyBytes
         let saved = exchange.decodedBodyBytes - exchange.receivedBodyBytes
         compression = exchange.fetchType == .networkLoad && saved > 0 ? saved : nil
@@ -114,7 +112,7 @@ struct HARContent: Encodable {
         case .none: (text, encoding, comment) = (nil, nil, nil)
         case .omitted(let reason): (text, encoding, comment) = (nil, nil, reason)
         case .whole(let data):
-            (text, encoding) = data.harText
+            (text, encoding) = (mask?.body(data, type: mimeType) ?? data).harText
             comment = nil
         }
     }

@@ -40,7 +40,7 @@ struct HARMessage: Encodable, Sendable {
     let type: String
     let time: Double
     let opcode: Int
-    let data: String
+    private(set) var data: String
     var byteCount: Int { data.utf8.count }
 
     init(_ message: RecordedMessages.Message, _ clock: WallClock) {
@@ -50,5 +50,13 @@ struct HARMessage: Encodable, Sendable {
         case .text(let text): (opcode, data) = (1, text)
         case .binary(let bytes): (opcode, data) = (2, bytes.base64EncodedString())
         }
+    }
+
+    /// The message without secrets, if it is text.
+    func masked(_ mask: SecretMask?) -> HARMessage {
+        guard let mask, opcode == 1 else { return self }
+        var message = self
+        message.data = mask.json(data)
+        return message
     }
 }
