@@ -160,7 +160,7 @@ final class HTTP1Exchange: Exchange, ChannelHandler, BodyClient, RateClient {
         guard !pipeline.hasUnsent else { return sendAppended() }
         for _ in 0..<HTTP1Exchange.stepsPerTurn {
             guard let client, machine.isSending else { return }
-            if writer.isInBody, client.holdsBodyBack { return }
+            if client.holdsBodyBack, writer.isInBody || !writer.hasBegun { return }
             guard let limit = bodyAllowance else { return client.bodyWaits(true) }
             switch writer.write(to: channel, atMost: limit) {
             case .moved(let headBytes, let bodyBytes):

@@ -26,6 +26,9 @@ package final class Transfer: PoolClient, DeadlineClient {
         /// What was received is not decoded yet.
         package static let undecoded = Pauses(rawValue: 16)
 
+        /// Of a response about which the session has not decided, it keeps no more.
+        package static let full = Pauses(rawValue: 64)
+
         /// The session has received all that its rate limit allows for now.
         package static let share = Pauses(rawValue: 32)
 
@@ -44,6 +47,8 @@ package final class Transfer: PoolClient, DeadlineClient {
         /// Its body is being opened, or begins again.
         case preparing
         case waiting
+        /// Its task was suspended while it waited, and others go before it until it is resumed.
+        case aside
         case redialing(ConnectionAttempt)
         case exchanging(any Exchange)
         /// Pipelined: the server answers other requests first.
@@ -144,7 +149,27 @@ package final class Transfer: PoolClient, DeadlineClient {
         }
         noteProgress()
         watch()
+        if pauses.contains(.suspended) { stage = .aside } else { enqueue() }
+    }
+
+    private func enqueue() {
         if !pool.enqueue(self, priority: priority) { fail(.impossibleSocketPath) }
+    }
+
+    /// Lets others go before it, unless a connection is being made for it.
+    private func stepAside() {
+        guard case .waiting = stage, host?.isDialling(for: self) == false else { return }
+        host?.withdraw(self)
+        host = nil
+        stage = .aside
+    }
+
+    private func stepBack() {
+        guard case .aside = stage else { return }
+        stage = .waiting
+        // The rules may have changed meanwhile.
+        if !pool.present.isEmpty { renewKey(under: pool.present) }
+        enqueue()
     }
 
     private func watch() {
@@ -210,7 +235,10 @@ package final class Transfer: PoolClient, DeadlineClient {
     package func pause(_ reason: Pauses) {
         guard !pauses.contains(reason) else { return }
         pauses.insert(reason)
-        if reason == .suspended { suspension = loop.now }
+        if reason == .suspended {
+            suspension = loop.now
+            stepAside()
+        }
         if case .exchanging(let exchange) = stage { exchange.probePeer() }
     }
 
@@ -222,6 +250,7 @@ package final class Transfer: PoolClient, DeadlineClient {
         }
         noteProgress()
         deadlines.deadlineChanged(to: deadline)
+        if reason == .suspended { stepBack() }
         if pauses == .undecoded { client?.transferMayDecode(self) }
         if pauses.isEmpty, case .exchanging(let exchange) = stage { exchange.goOn() }
     }
@@ -313,7 +342,8 @@ package final class Transfer: PoolClient, DeadlineClient {
 
     // MARK: - From the exchange
 
-    var isHeldUp: Bool { !pauses.isEmpty }
+    /// An undecided response is read as far as there is room: its connection may then serve what the decision waits for.
+    var isHeldUp: Bool { !pauses.subtracting(.undecided).isEmpty }
     var holdsBodyBack: Bool { pauses.contains(.suspended) }
 
     func shareIsSpent(_ isSpent: Bool) {
@@ -460,7 +490,7 @@ package final class Transfer: PoolClient, DeadlineClient {
         let left = stage
         end()
         switch left {
-        case .idle, .preparing, .over: break
+        case .idle, .preparing, .aside, .over: break
         case .waiting:
             if host?.isDialling(for: self) == true { times.connection = host?.attemptReport }
             host?.withdraw(self)
@@ -486,7 +516,7 @@ package final class Transfer: PoolClient, DeadlineClient {
         case .preparing: return hardDeadline
         case .waiting where queueDeadline != .distantFuture:
             return min(queueDeadline, lastProgress + idleInterval, hardDeadline)
-        case .idle, .waiting, .redialing, .exchanging, .following, .over: break
+        case .idle, .waiting, .aside, .redialing, .exchanging, .following, .over: break
         }
         return pauses.isEmpty && !isBodyAwaited ? min(lastProgress + idleInterval, hardDeadline) : hardDeadline
     }
@@ -531,7 +561,7 @@ package final class Transfer: PoolClient, DeadlineClient {
         switch stage {
         case .waiting: host?.attemptPhase ?? phase
         case .redialing(let attempt): attempt.phase
-        case .idle, .preparing, .exchanging, .following, .over: phase
+        case .idle, .preparing, .aside, .exchanging, .following, .over: phase
         }
     }
 }

@@ -101,6 +101,7 @@ extension Load: TransferClient {
             // The consumer may have refused the response, and the task may load something else: drop the rest.
             guard transfer === self.transfer else { return }
             // Before the body, which the load does not decode while the transfer is paused.
+            transfer.unpause(.full)
             transfer.unpause(.undecided)
         } else {
             deliver(pending.response, to: pending.request, isDecoded: pending.isDecoded)
@@ -132,7 +133,7 @@ extension Load: TransferClient {
     func transferReceivedBody(_ transfer: Transfer, _ bytes: UnsafeRawBufferPointer) {
         switch take(.part) {
         case .deliver: receive(bytes)
-        case .keep: memory?.pending?.body.append(contentsOf: bytes)
+        case .keep: memory?.pending?.keep(bytes)
         default: break
         }
     }

@@ -145,8 +145,8 @@ final class PendingResponse {
     let transfer: Transfer?
     /// Whether the body is decoded already, whatever coding its fields name.
     let isDecoded: Bool
-    /// The part of the body that came together with the head. The transfer reads no more before the decision.
-    var body: [UInt8] = []
+    /// The part of the body that is here. The transfer reads on before the decision, as far as there is room.
+    private(set) var body: [UInt8] = []
     var end: End?
 
     init(_ response: HTTPURLResponse, of transfer: Transfer) {
@@ -163,6 +163,14 @@ final class PendingResponse {
         isDecoded = hit.isDecoded
         body = [UInt8](hit.body)
         end = .finished
+    }
+
+    /// As long as a body of a redirect or an error usually is: then the connection is free while the steps decide.
+    private static let room = 64 << 10
+
+    func keep(_ bytes: UnsafeRawBufferPointer) {
+        body.append(contentsOf: bytes)
+        if body.count >= PendingResponse.room { transfer?.pause(.full) }
     }
 }
 

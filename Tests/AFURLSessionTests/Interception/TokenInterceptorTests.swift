@@ -102,6 +102,36 @@ struct TokenInterceptorTests {
         holder.withLock { $0 = nil }
     }
 
+    @Test func `T-RTY-13 a refresh may need the connection whose refusal it is made for`() async throws {
+        let server = try TestServer()
+        server.script(
+            .expectHead,
+            .send("HTTP/1.1 401 No\r\nContent-Length: 4\r\n\r\n"),
+            .pause(.milliseconds(50)),
+            .send("who?"),
+            .expectHead,
+            .send("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nnew"),
+            .expectHead,
+            .send("HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\nwelcome")
+        )
+        let holder = Lock<URLSession?>(nil)
+        let interceptor = try TokenInterceptor(for: [server.url("/")], token: "old") { _ in
+            let session = try #require(holder.withLock { $0 })
+            let (data, _) = try await session.data(from: server.url("/token"))
+            return String(decoding: data, as: UTF8.self)
+        }
+        let session = URLSession.loopback {
+            $0.requestInterceptors = [interceptor]
+            $0.httpMaximumConnectionsPerHost = 1
+            $0.timeoutIntervalForRequest = 10
+        }
+        holder.withLock { $0 = session }
+
+        #expect(try await session.outcome(of: server.url("/private")).text == "welcome")
+        #expect(server.requests.map { $0.headers["Authorization"] } == ["Bearer old", nil, "Bearer new"])
+        holder.withLock { $0 = nil }
+    }
+
     @Test func `T-RTY-13 a refresh that is refused itself ends with that answer`() async throws {
         let holder = Lock<URLSession?>(nil)
         tokens.server.route("POST", "/token", ServerReply.status(401))

@@ -40,6 +40,64 @@ struct HopTests {
         }
     }
 
+    // MARK: - Suspended tasks
+
+    @Test func `a task that is suspended while it waits for a connection lets others go before it`() {
+        let world = VirtualWorld()
+        world.configure { $0.httpMaximumConnectionsPerHost = 1 }
+        let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+        world.script("a.test", .expectRequest, .delay(.seconds(1)), .reply(ok), .again)
+        let session = world.session
+        let order = Lock<[String]>([])
+        let tasks = ["first", "suspended", "last"].map { name in
+            var request = URLRequest(url: URL(string: "http://a.test/\(name)")!)
+            if name == "suspended" {
+                request.httpMethod = "POST"
+                request.httpBody = Data("body".utf8)
+            }
+            return session.dataTask(with: request) { _, _, error in
+                order.withLock { $0.append(error == nil ? name : "\(name) failed") }
+            }
+        }
+        for task in tasks { task.resume() }
+        world.settle()
+
+        tasks[1].suspend()
+        world.advance(by: .seconds(300))
+        #expect(order.withLock { $0 } == ["first", "last"])
+        #expect(tasks[1].countOfBytesSent == 0)
+
+        tasks[1].resume()
+        world.run { order.withLock { $0.count } == 3 }
+        #expect(order.withLock { $0 }.last == "suspended")
+        #expect(world.finish() == [])
+    }
+
+    @Test func `a task that is suspended while it connects sends nothing until it is resumed`() {
+        let world = VirtualWorld()
+        world.network.link.latency = 100_000_000...100_000_000
+        let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+        let isAsked = Lock(false)
+        world.serve("a.test") {
+            ScriptedServer([.expectRequest, .reply(ok), .again])
+        }
+        var request = URLRequest(url: URL(string: "http://a.test/")!)
+        request.httpMethod = "POST"
+        request.httpBody = Data("body".utf8)
+        let task = world.session.dataTask(with: request) { _, _, _ in isAsked.withLock { $0 = true } }
+        task.resume()
+        world.settle()
+
+        task.suspend()
+        world.advance(by: .seconds(300))
+        #expect(task.countOfBytesSent == 0 && !isAsked.withLock { $0 })
+
+        task.resume()
+        world.run { task.state == .completed }
+        #expect((task.response as? HTTPURLResponse)?.statusCode == 200)
+        #expect(world.finish() == [])
+    }
+
     // MARK: - Bodies
 
     @Test func `a body that is sent again is not held up by the end of the former answer`() throws {
