@@ -70,6 +70,8 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
     private var restEnd: Int64?
     /// The rest broke the rules, so its bytes are dropped.
     private var isRestBroken = false
+    /// The request asked for the rest, and the download has let go of the part. Sent again, it would bring the rest alone.
+    private var hasDroppedPart = false
     /// The body that arrives is not part of the file.
     private var ignoresBody = false
     private(set) var resumeData: Data?
@@ -122,7 +124,7 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
     /// Only a download that began without a part starts over: a part can be resumed another time.
     var mayStartOver: Bool {
         guard case .nothing = origin, case .receiving = stage else { return false }
-        return !hasShownResponse
+        return !hasShownResponse && !hasDroppedPart
     }
 
     func startOver(of load: Load) {
@@ -354,6 +356,7 @@ extension DownloadConsumer {
             drop(load) { _ = $0.keep { $0 } }
         case .unusable:
             drop(load) { $0.discard() }
+            hasDroppedPart = false
             load.restart()
         }
     }
@@ -361,6 +364,7 @@ extension DownloadConsumer {
     /// Goes on without the part.
     private func drop(_ load: Load, _ work: @escaping @Sendable (inout DownloadStore) -> Void) {
         origin = .nothing
+        hasDroppedPart = true
         point = nil
         fileOpened(load).perform(work) {}
     }
@@ -397,7 +401,9 @@ extension DownloadConsumer {
 
 extension DownloadConsumer {
     func settle(_ error: LoadError, reported: URLError, of load: Load) -> Bool {
-        guard !resumeReceivers.isEmpty || error.leavesPart else { return false }
+        // No byte was added yet, so whatever went wrong is not the part's fault.
+        let isUntouched = reopenedPoint != nil && restEnd == nil && !ignoresBody && !error.isCancelled
+        guard !resumeReceivers.isEmpty || error.leavesPart || isUntouched else { return false }
         switch stage {
         case .finishing where error.isCancelled || error.isOutOfTime && inFlight == 0 && gatherer.count == 0:
             // The cancelled task must deliver a file or resume data, and the file is almost made.

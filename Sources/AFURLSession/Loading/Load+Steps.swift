@@ -56,6 +56,11 @@ extension Load {
             leave(nil)
             leaveForeign(nil)
             memory.request = origin
+            if other == nil {
+                // As a new load: nothing holds any more that followed from where redirects led.
+                (memory.hasLeftOrigin, memory.hasDroppedBody) = (false, false)
+                becomes(origin)
+            }
         }
         prepare(RequestDraft(other.map(OwnRequest.ready) ?? request), from: .interceptors)
     }
@@ -120,7 +125,7 @@ extension Load {
         }
     }
 
-    /// Reads no more of a response, and keeps what has arrived, while a step waits.
+    /// Keeps what arrives of a response while a step waits.
     private func hold(_ outcome: ExchangeOutcome) {
         switch outcome {
         case .response(let pending):

@@ -67,6 +67,12 @@ extension URLSession {
 
     func download(_ url: URL) async throws -> DownloadOutcome { try await download(URLRequest(url: url)) }
 
+    func goingOn(with resumeData: Data) async throws -> DownloadOutcome {
+        let outcomes = DownloadOutcomes()
+        downloadTask(withResumeData: resumeData, completionHandler: outcomes.handler).resume()
+        return try await outcomes.first()
+    }
+
     /// A session whose downloads gather in a folder of the test's own.
     static func downloading(
         to folder: ScratchFolder,

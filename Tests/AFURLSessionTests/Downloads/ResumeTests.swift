@@ -107,6 +107,72 @@ extension DownloadTests {
             try await folder.isEmptyAtLast()
         }
 
+        @Test func `T-FIL-07 a whole that breaks off in place of the rest is not followed by the rest`() async throws {
+            serve(
+                body,
+                cutAfter: 100,
+                then: [
+                    ServerReply.data(body).header("ETag", "\"two\"").closing(after: 50), Self.part("bytes 100-199/200"),
+                ]
+            )
+            let data = try await brokenOff(URLSession.downloading(to: folder))
+            var rules = RetryRules()
+            rules.baseDelay = .milliseconds(1)
+            let session = URLSession.downloading(to: folder) { [rules] in $0.requestInterceptors = [rules] }
+
+            let outcome = try await session.goingOn(with: data)
+
+            // Never the rest alone: the whole, or what the whole can be had from.
+            #expect(outcome.contents == nil && outcome.code == -1005 && server.requests.count == 2)
+            let (file, _) = try await session.download(resumeFrom: #require(outcome.resumeData))
+            #expect(try Data(contentsOf: file) == body)
+            try FileManager.default.removeItem(at: file)
+            try await folder.isEmptyAtLast()
+        }
+
+        @Test func `a download that begins anew has the secrets of its origin again`() async throws {
+            let other = try TestServer()
+            other.route("GET", "/part", Self.part("bytes 101-199/200", pattern(200).dropFirst(101)))
+            let there = other.url("/part", host: "localhost").absoluteString
+            serve(
+                body,
+                cutAfter: 100,
+                then: [there, "/again"].map { ServerReply.status(302).header("Location", $0) }
+            )
+            server.route("GET", "/again", ServerReply.data(body))
+            let data = try await brokenOff(URLSession.downloading(to: folder))
+            let session = URLSession.downloading(to: folder) { $0.httpAdditionalHeaders = ["X-Api-Key": "k"] }
+
+            let outcome = try await session.goingOn(with: data)
+
+            #expect(outcome.contents == body && outcome.error == nil)
+            #expect(other.requests.map { $0.headers["X-Api-Key"] } == [nil])
+            #expect(server.requests.dropFirst().map { $0.headers["X-Api-Key"] } == ["k", "k", "k"])
+            #expect(server.requests.last?.path == "/again")
+        }
+
+        @Test func `a part outlives a request that is not sent`() async throws {
+            struct Refusing: TaskInterceptor {
+                struct Refusal: Error {}
+                func adapt(_ request: URLRequest, for task: URLSessionTask) async throws -> URLRequest {
+                    throw Refusal()
+                }
+            }
+            serve(body, cutAfter: 100)
+            let data = try await brokenOff(URLSession.downloading(to: folder))
+            let refusing = URLSession.downloading(to: folder) { $0.requestInterceptors = [Refusing()] }
+
+            let outcome = try await refusing.goingOn(with: data)
+
+            #expect(outcome.contents == nil && server.requests.count == 1)
+            let (file, _) = try await URLSession.downloading(to: folder)
+                .download(resumeFrom: #require(outcome.resumeData))
+            #expect(try Data(contentsOf: file) == body)
+            #expect(server.requests.last?.headers["Range"] == "bytes=100-")
+            try FileManager.default.removeItem(at: file)
+            try await folder.isEmptyAtLast()
+        }
+
         private static let part = pattern(200).dropFirst(100)
 
         private static func part(_ range: String?, _ bytes: Data = Data(part), tag: String? = tag) -> ServerReply {
