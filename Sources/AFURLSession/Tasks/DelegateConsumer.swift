@@ -55,13 +55,15 @@ final class DelegateConsumer: TaskConsumer {
 
     var asksAboutCaching: Bool { true }
 
-    var mayStartOver: Bool { isForReceiver == true }
+    /// Not once the program has judged the response, which it would get twice.
+    var mayStartOver: Bool { isForReceiver == true && !hasShownResponse }
 
     func startOver(of load: Load) {
         isForReceiver = nil
         body = CollectedBody()
     }
 
+    private var hasShownResponse = false
     /// Whether the delegate has got the response and has not answered yet.
     private(set) var isHolding = false
 
@@ -71,6 +73,7 @@ final class DelegateConsumer: TaskConsumer {
             !load.session.isMissing(.receivedResponse, in: delegate)
         else { return }
         isHolding = true
+        hasShownResponse = true
         load.pause(.unanswered)
         let loop = load.session.loop
         let consumer = LoopBound(confined: self, on: loop)
