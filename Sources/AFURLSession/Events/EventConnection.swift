@@ -21,9 +21,15 @@ struct EventConnection {
             switch self {
             case .complete: true
             case .failed(_, let response?): options.reconnectingStatusCodes.contains(response.statusCode)
-            case .failed(let error as URLError, nil): RetryRules().errorCodes.contains(error.code)
+            case .failed(let error as URLError, nil):
+                RetryRules().errorCodes.contains(error.code) || Self.brokeOffCoded(error)
             case .failed: false
             }
+        }
+
+        /// A coded body that breaks off ends in the middle of its coding, even if the framing is complete.
+        private static func brokeOffCoded(_ error: URLError) -> Bool {
+            error.loadFailure.map { $0.reason == .decoding && $0.detail == .truncated } ?? false
         }
 
         /// What the server asks for with `Retry-After`.

@@ -87,13 +87,19 @@ public final class EventSource: Sendable {
 }
 
 extension URLSession {
-    /// Runs a closure on the delegate queue, and returns when it has run.
+    /// Runs a closure where the session calls its delegate, behind the calls that wait there, and returns when it has
+    /// run. Like all callbacks it runs even if the program cancels what its queue holds.
     func onDelegateQueue(_ body: @escaping @Sendable () -> Void) async {
         await withUnsafeContinuation { continuation in
-            delegateQueue.addOperation {
+            let callback: @Sendable () -> Void = {
                 body()
                 continuation.resume()
             }
+            // In the child of a fork no loop would ever run it.
+            guard world.unavailability() == nil else {
+                return delegateQueue.addOperation(CallbackOperation(block: callback))
+            }
+            world.enqueue { [core] in core.value.outbox.post(.block(callback)) }
         }
     }
 }

@@ -69,8 +69,10 @@ package final class World: Sendable {
     /// A wait that doubles with each failure, and gets up to a quarter longer at random: clients that lost a server
     /// together do not come back together.
     func backOff(_ wait: Duration, after failures: Int, upTo most: Duration) -> Duration {
-        let doubled = min(wait * (1 << min(max(failures - 1, 0), 20)), most)
-        return doubled + doubled * (jitter() / 4)
+        var bounded = max(min(wait, most), .zero)
+        // Twenty are enough for a wait of a second to become one of a week.
+        for _ in 0..<min(max(failures - 1, 0), 20) { bounded = min(bounded * 2, most) }
+        return bounded + bounded * (jitter() / 4)
     }
 
     /// Why a task that is resumed now could never complete, if so: there is no network thread.

@@ -284,6 +284,17 @@ struct EventPairTests {
         #expect(fields("Accept-Encoding").first??.contains("gzip") == true)
     }
 
+    @Test func `T-SSE-05 a compressed stream that breaks off between two events is gone on with`() async throws {
+        let flushed = Array(Coded.flushed(Data("id: 7\ndata: a\n\n".utf8)))
+        let gzipHead: [UInt8] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3]
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Encoding: gzip\r\n\r\n"
+        server.script(.expectHead, .send(bytes: Array(head.utf8) + gzipHead + flushed), .close)
+        server.route("GET", "/events", .status(204))
+
+        #expect(try await data(of: URLSession.loopback().events(from: server.url("/events"), options: .quick)) == ["a"])
+        #expect(fields("Last-Event-ID") == [nil, "7"])
+    }
+
     // MARK: - Proxies
 
     @Test(arguments: [true, false])

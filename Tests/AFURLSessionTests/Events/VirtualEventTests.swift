@@ -84,6 +84,19 @@ struct VirtualEventTests {
         }
     }
 
+    @Test func `T-SSE-10 waits of any length do not end the process`() throws {
+        let longest = Duration.seconds(Int64.max)
+        let world = VirtualWorld()
+        for wait in [Duration.zero, .nanoseconds(1), .seconds(1), longest, .zero - longest] {
+            for most in [Duration.zero, .seconds(300), longest] {
+                for failures in [0, 1, 2, 6, 21, .max] {
+                    let backOff = world.session.world.backOff(wait, after: failures, upTo: most)
+                    #expect(backOff <= most + most / 4)
+                }
+            }
+        }
+    }
+
     @Test(arguments: [("10000", 10.0), ("0", 0.1), ("99999999999999999999", 300)])
     func `T-SSE-06 the server sets the wait, within limits`(retry: String, expected: Double) throws {
         let world = VirtualWorld()

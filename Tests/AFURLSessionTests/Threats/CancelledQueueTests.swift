@@ -25,4 +25,31 @@ struct CancelledQueueTests {
         #expect(try await session.outcome(of: server.url("/1"), seconds: 20).text == "x")
         try await eventually { queue.operationCount == 0 }
     }
+
+    @Test(arguments: [1, 4])
+    func `T-API-01 a source of events calls back whatever becomes of the operations of its queue`(width: Int)
+        async throws
+    {
+        let server = try TestServer()
+        server.route("GET", "/events", .events("data: a", "data: b"))
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = width
+        queue.isSuspended = true
+        let heard = Watched<[String]>([])
+        var options = EventStreamOptions()
+        options.reconnection = .never
+        let request = URLRequest(url: server.url("/events"))
+        let source = EventSource(request, session: URLSession.loopback(queue: queue), options: options) { event in
+            heard.change { $0.append(event.data) }
+        } completion: { _ in
+            heard.change { $0.append("end") }
+        }
+        source.resume()
+        try await eventually { queue.operationCount > 0 }
+
+        queue.cancelAllOperations()
+        queue.isSuspended = false
+
+        #expect(try await heard.wait("the end") { $0.last == "end" } == ["a", "b", "end"])
+    }
 }
