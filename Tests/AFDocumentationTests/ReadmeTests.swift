@@ -86,7 +86,7 @@ import Testing
     /// Compiled as it stands, and not run: there is no such authority.
     private func manager(with policy: SecurityPolicy) throws -> HTTPSessionManager {
         let configuration = URLSessionConfiguration.default
-        // Only if an authority of your own issues the certificates.
+        // Only if an authority of your own issues the certificates. It replaces the system's.
         configuration.tls.anchors = try .file("authority.pem")
         let url = URL(string: "https://api.example.com/v1/")
         let api = HTTPSessionManager(baseURL: url, sessionConfiguration: configuration)

@@ -54,9 +54,12 @@ import Testing
         let folder = try TemporaryFolder()
         let file = try folder.file("pins.json", holding: text)
 
-        let policy = try JSONDecoder().decode(SecurityPolicy.self, from: Data(contentsOf: file))
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .iso8601
+        let policy = try decoder.decode(SecurityPolicy.self, from: Data(contentsOf: file))
 
-        let expected = try HostRule.pins("api.example.com", PinSet([current], backups: [spare]))
+        let end = try PinSet.Expiry(Date("2037-06-01T00:00:00Z", strategy: .iso8601), .failClosed)
+        let expected = try HostRule.pins("api.example.com", PinSet([current], backups: [spare], expiry: end))
         #expect(policy.rule(for: "api.example.com") == expected)
         #expect(!policy.allowInvalidCertificates && policy.validatesDomainName)
     }
