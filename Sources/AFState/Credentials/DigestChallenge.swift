@@ -53,7 +53,9 @@ package struct DigestChallenge: Sendable {
         isStale = DigestChallenge.says("true", challenge.bytes("stale"))
         hashesUser = DigestChallenge.says("true", challenge.bytes("userhash"))
         wantsUTF8 = DigestChallenge.says("utf-8", challenge.bytes("charset"))
+        // RFC 7616 §3.3: omitted or empty, it is the whole server.
         domain = challenge.bytes("domain").map { $0.split(separator: 0x20, maxSplits: 63).map(Array.init) }
+            .flatMap { $0.isEmpty ? nil : $0 }
     }
 
     private static func says(_ word: StaticString, _ value: [UInt8]?) -> Bool {

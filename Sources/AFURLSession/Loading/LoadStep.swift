@@ -16,7 +16,7 @@ protocol LoadStep: AnyObject {
     func addFields(to fields: inout HTTPHeaders, of request: WireRequest, _ load: Load, isRepeated: Bool)
 
     /// The same for a request that asks a proxy for a tunnel.
-    func address(_ key: ConnectionKey, by route: ProxyRoute, of load: Load) -> ConnectionKey
+    func address(_ key: ConnectionKey, by route: ProxyRoute, for request: WireRequest, of load: Load) -> ConnectionKey
 
     /// The head of a final response has arrived: learns from it, whatever becomes of the response.
     func learn(from head: ResponseHead, of transfer: Transfer, _ load: Load)
@@ -28,7 +28,9 @@ protocol LoadStep: AnyObject {
 extension LoadStep {
     func prepare(_ draft: inout RequestDraft, of load: Load) -> Preparation { .goOn }
     func addFields(to fields: inout HTTPHeaders, of request: WireRequest, _ load: Load, isRepeated: Bool) {}
-    func address(_ key: ConnectionKey, by route: ProxyRoute, of load: Load) -> ConnectionKey { key }
+    func address(_ key: ConnectionKey, by route: ProxyRoute, for request: WireRequest, of load: Load) -> ConnectionKey {
+        key
+    }
     func learn(from head: ResponseHead, of transfer: Transfer, _ load: Load) {}
     func judge(_ outcome: ExchangeOutcome, of load: Load) -> Verdict { .pass }
 }

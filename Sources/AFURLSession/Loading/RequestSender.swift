@@ -22,7 +22,7 @@ struct RequestSender {
             return fail(error, draft.body)
         }
         if let route = key.route {
-            for step in session.steps.dressing { key = step.address(key, by: route, of: load) }
+            for step in session.steps.dressing { key = step.address(key, by: route, for: request, of: load) }
         }
         key.follow(session.settings.limits.socketOptions(for: request.terms.limits))
         if let judge = load.trustJudge(for: request.endpoint) { key = key.judged(by: judge) }

@@ -49,6 +49,12 @@ package struct AuthenticationExchange {
         path = []
     }
 
+    /// Whether the origin may get the credential unasked: not if the URL names another user.
+    func mayBeSent(by credential: URLCredential) -> Bool {
+        guard let user = userInfo.flatMap({ URLUserInfo($0) })?.user else { return true }
+        return credential.user.map { Array($0.utf8) == user } ?? false
+    }
+
     /// The parties that credentials may be sent to, the origin first.
     var parties: [ChallengingParty] { [origin, proxy].compactMap(\.self) }
 

@@ -108,7 +108,12 @@ package struct AuthenticationMachine {
             let isOwn = !party.isProxy && exchange.hasOwnAuthorization
             let known = talks.firstIndex { $0.party == party }
             if let known { talks[known].sent = nil }
-            let unasked = isOwn ? nil : proven.attempt(for: party, path: exchange.path)
+            let unasked =
+                isOwn
+                ? nil
+                : proven.attempt(for: party, path: exchange.path).flatMap {
+                    party.isProxy || exchange.mayBeSent(by: $0.credential) ? $0 : nil
+                }
             guard let attempt = known.flatMap({ talks[$0].ready }) ?? unasked else { continue }
             if let wanted = attempt.bodyFunction {
                 guard exchange.mayHashBody, function == nil || function == wanted else { continue }

@@ -225,7 +225,7 @@ package final class ProvenCredentials {
 
     /// Records that a party has accepted this credential for `path`.
     package func remember(_ attempt: AuthenticationAttempt, of party: ChallengingParty, path: [UInt8]) {
-        guard attempt.credential.persistence != .none, !attempt.isUnaskedToken else { return }
+        guard attempt.credential.persistence != .none, !attempt.isUnaskedToken, isStillStored(attempt) else { return }
         let scope = scope(of: attempt, party, path)
         if let index = entries.firstIndex(where: { $0.party == party && $0.attempt.isSame(as: attempt) }) {
             // Another nonce replaces the one of the entry. A credential without a nonce may add a path.
@@ -240,6 +240,12 @@ package final class ProvenCredentials {
         let space = kept(attempt, party)
         let generation = settings.storage?.generation ?? 0
         entries.append(Entry(party: party, attempt: attempt, scope: scope, space: space, generation: generation))
+    }
+
+    /// False if the program has removed or replaced the credential while it was under way.
+    private func isStillStored(_ attempt: AuthenticationAttempt) -> Bool {
+        guard case .storage(let space) = attempt.source else { return true }
+        return settings.storage?.holds(attempt.credential, for: space) == true
     }
 
     private func replace(_ index: Int, _ attempt: AuthenticationAttempt, _ scope: ProtectionScope) {

@@ -137,6 +137,12 @@ struct DigestVectorTests {
         #expect(Self.fields(second)["response"] == "d2455c821d8247a32c77203f5802c8a7")
     }
 
+    @Test func `a count has eight digits`() {
+        let use = DigestUse(nonce: [], clientNonce: [], count: 0x0A2B_4C6D, target: [])
+
+        #expect(String(decoding: use.countDigits, as: UTF8.self) == "0a2b4c6d")
+    }
+
     @Test("names beyond ASCII are hashed or encoded where the server knows UTF-8, T-AUT-05")
     func names() throws {
         let challenge =
@@ -158,8 +164,12 @@ struct DigestVectorTests {
         #expect(hashed["userhash"] == "true" && hashed["username*"] == nil)
         #expect(hashed["response"] == "3798d4131c277846293534c3edc11bd8a5e4cdcbff78b05db9d95eeb1cec68a5")
 
+        #expect(try Self.session("Digest realm=r, nonce=n, qop=auth, domain=\"\"")?.challenge.domain == nil)
+        #expect(try Self.session("Digest realm=r, nonce=n, qop=auth, domain=\"/\"")?.challenge.domain?.count == 1)
+
         let encoded = try answer(challenge)
         #expect(encoded["username*"] == "UTF-8''J%C3%A4s%C3%B8n%20Doe" && encoded["username"] == nil)
+        #expect(encoded["userhash"] == nil)
         #expect(encoded["response"] == hashed["response"])
 
         let plain = try answer(challenge.replacing("charset=UTF-8, ", with: ""))

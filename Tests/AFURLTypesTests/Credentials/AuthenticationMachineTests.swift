@@ -536,6 +536,40 @@ struct AuthenticationMachineTests {
         #expect(last.send(exchange).authorization == nil)
     }
 
+    @Test func `T-AUT-03 a credential that is removed while it is under way is not sent again`() throws {
+        let storage = URLCredentialStorage()
+        let proven = ProvenCredentials.ofTest(storage)
+        let exchange = try AuthenticationExchange.get("https://a.test/")
+        let space = ChallengingParty.origin(try Endpoint(scheme: .https, host: "a.test"))
+            .space(realm: Array("r".utf8), method: NSURLAuthenticationMethodHTTPDigest)
+        for change in [{ storage.remove(.user(), for: space) }, { storage.set(.user("alice", "new"), for: space) }] {
+            storage.setDefaultCredential(.user(), for: space)
+            var task = TaskTalk(proven)
+            #expect(task.challenge(Self.digest, to: exchange).name == "ask HTTPDigest")
+            #expect(task.answer(.performDefault).name == "again")
+            #expect(task.send(exchange).authorization != nil)
+            change()
+            #expect(task.receive(200, to: exchange).name == "deliver")
+
+            var later = TaskTalk(proven)
+            #expect(later.send(exchange).authorization == nil)
+        }
+    }
+
+    @Test func `a URL that names a user gets the credential of no other unasked`() throws {
+        let proven = ProvenCredentials.ofTest()
+        var task = TaskTalk(proven)
+        _ = task.pass("Basic realm=r", .user(), to: try .get("https://a.test/"))
+
+        for (url, isSent) in [
+            ("https://a.test/", true), ("https://alice@a.test/", true), ("https://bob@a.test/", false),
+            ("https://bob:pw@a.test/", false), ("https://:pw@a.test/", true),
+        ] {
+            var later = TaskTalk(proven)
+            #expect((later.send(try .get(url)).authorization != nil) == isSent, "\(url)")
+        }
+    }
+
     @Test("removing or replacing a credential takes effect with the next request, T-AUT-03")
     func removed() throws {
         let storage = URLCredentialStorage()

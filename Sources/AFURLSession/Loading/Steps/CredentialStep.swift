@@ -151,11 +151,15 @@ final class CredentialStep: LoadStep {
     // MARK: - Tunnels
 
     /// Gives the route the credentials that the session knows for its proxy.
-    func address(_ key: ConnectionKey, by route: ProxyRoute, of load: Load) -> ConnectionKey {
-        guard hasCredentials(load), let exchange = exchange(through: route, to: key.endpoint),
-            let value = values(for: exchange, body: nil, load).proxyAuthorization
-        else { return key }
-        return key.led(by: route.authorized(by: HTTPText.decode(value)))
+    ///
+    /// The exchange of the load stays that of the request: the server in the tunnel answers that one, and may cause it to
+    /// be sent again.
+    func address(_ key: ConnectionKey, by route: ProxyRoute, for request: WireRequest, of load: Load) -> ConnectionKey {
+        guard hasCredentials(load), let tunnel = exchange(through: route, to: key.endpoint) else { return key }
+        let own = load.memory?.authentication?.exchange ?? exchange(of: request, load)
+        let value = values(for: tunnel, body: nil, load).proxyAuthorization
+        load.memory?.authentication?.exchange = own
+        return value.map { key.led(by: route.authorized(by: HTTPText.decode($0))) } ?? key
     }
 
     /// The request for a tunnel; nil if the route has no proxy that reads one.

@@ -30,6 +30,44 @@ struct ProxyCredentialTests {
         Witness { $0.challenge = URLSession.AuthChallengeDisposition.password(user, password) }
     }
 
+    @Test func `T-AUT-17 T-PRX-02 a server in a tunnel is answered itself, and gets no password of the proxy`()
+        async throws
+    {
+        let proxy = try TestProxy()
+        proxy.rules.authentication = .password(user: "me", password: "secret", realm: "p")
+        server.route("GET", "/stored", ServerReply.text("stored").header("Cache-Control", "max-age=100"))
+        server.route("GET", "/private") { request in
+            request.headers["Authorization"] == nil
+                ? ServerReply.status(401).header("WWW-Authenticate", "Basic realm=\"s\"") : .text("in")
+        }
+        let witness = knowing("me", "secret")
+        let session = try session(proxy, tunnels: true, witness)
+        session.configuration.urlCache?.removeAllCachedResponses()
+
+        #expect(try await session.outcome(of: server.url("/stored")).text == "stored")
+        #expect(try await session.outcome(of: server.url("/private")).text == "in")
+        // The server ends the tunnel without an answer: the request goes again.
+        let fields = server.requests.map { $0.headers["Proxy-Authorization"] }
+        #expect(fields.allSatisfy { $0 == nil } && server.requests.count == 3)
+        let asked = witness.challenges.withLock { $0.map { $0.protectionSpace.isProxy() } }
+        #expect(asked == [true, false])
+    }
+
+    @Test func `T-PRX-02 a request that goes again through a tunnel has no password of the proxy`() async throws {
+        let proxy = try TestProxy()
+        proxy.rules.authentication = .password(user: "me", password: "secret", realm: "p")
+        let witness = knowing("me", "secret")
+        let session = try session(proxy, tunnels: true, witness)
+        let ok = "HTTP/1.1 200 OK\r\nCache-Control: max-age=100\r\nContent-Length: 1\r\n\r\na"
+        server.script(.expectHead, .send(ok), .expectHead, .close)
+
+        #expect(try await session.outcome(of: server.url("/first")).text == "a")
+        #expect(try await session.outcome(of: server.url("/hello")).text == "hello ")
+
+        #expect(server.requests.count == 3)
+        #expect(server.requests.allSatisfy { $0.headers["Proxy-Authorization"] == nil })
+    }
+
     private static let asking = ServerReply.status(407).header("Proxy-Authenticate", "Basic realm=\"p\"")
 
     private static let bodies: [String: ServerReply] = [
