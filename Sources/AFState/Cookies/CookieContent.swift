@@ -114,13 +114,15 @@ package struct StoredCookie: Hashable, Sendable {
 extension CookieContent {
     /// Whether no byte of the cookie could end a line, a cookie or a string early, and the cookie is of a size that is
     /// stored.
-    package var isHarmless: Bool {
+    package var isHarmless: Bool { isStorable && !path.contains(UInt8(ascii: ";")) }
+
+    /// The same, but for a semicolon in the path, which that of a URL may have. The path is never sent.
+    var isStorable: Bool {
         guard !(name.isEmpty && value.isEmpty), name.count + value.count <= CookieLimits.standard.nameAndValue,
             path.count <= RequestURL.maximumLength
         else { return false }
-        return [name, value, path].allSatisfy { part in
-            part.allSatisfy { !ByteScanning.isForbiddenControl($0) && $0 != UInt8(ascii: ";") }
-        }
+        return [name, value, path].allSatisfy { !$0.contains(where: ByteScanning.isForbiddenControl) }
+            && !name.contains(UInt8(ascii: ";")) && !value.contains(UInt8(ascii: ";"))
     }
 
     /// Whether, for a cookie of the program's own, the server reads back the same cookie: white space around a part

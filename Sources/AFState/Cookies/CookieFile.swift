@@ -85,7 +85,7 @@ enum CookieFile {
 
     // MARK: - Reading
 
-    /// All cookies, in order of creation, or none.
+    /// All cookies that can be used, in order of creation; or none, if the file is damaged.
     static func decode(_ bytes: [UInt8]) throws(Flaw) -> [StoredCookie] {
         guard bytes.count >= magic.count + 1, bytes.starts(with: magic) else { throw .notACookieFile }
         guard bytes[magic.count] == version else { throw .otherVersion(bytes[magic.count]) }
@@ -95,10 +95,9 @@ enum CookieFile {
         var rest = bytes[headLength..<(bytes.count - 8)]
         var cookies: [StoredCookie] = []
         for order in 0..<number(bytes[(magic.count + 1)..<headLength]) {
-            guard let body = nextRecord(&rest), let cookie = StoredCookie(record: body, order: order + 1) else {
-                throw .damaged
-            }
-            cookies.append(cookie)
+            guard let body = nextRecord(&rest) else { throw .damaged }
+            // One that cannot be used does not cost the others.
+            if let cookie = StoredCookie(record: body, order: order + 1) { cookies.append(cookie) }
         }
         guard rest.isEmpty else { throw .damaged }
         return cookies
@@ -174,7 +173,7 @@ extension StoredCookie {
             sameSite: sameSite,
             details: entries.details
         )
-        guard content.isHarmless else { return nil }
+        guard content.isStorable else { return nil }
         self.init(content: content, created: created, order: order, lastUse: lastUse)
     }
 }

@@ -47,6 +47,18 @@ extension CookieRules {
 
         private var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: folder.url.path)) ?? [] }
 
+        @Test func `T-COO-28 a cookie of a path with a semicolon comes back, and costs no other`() throws {
+            let first = storage()
+            try receive("a=1; Max-Age=1000", into: first)
+            let question = try CookieRules.question("https://www.example.com/app;v=1/login")
+            first.receive([Array("b=2; Max-Age=1000".utf8)], for: question, now: 1000)
+            try first.flush()
+
+            let second = storage()
+            #expect(second.fileError == nil)
+            #expect(Set((second.cookies ?? []).map(\.name)) == ["a", "b"])
+        }
+
         @Test("stored cookies come back as they were, but for session cookies, T-COO-28, T-COO-31")
         func roundTrip() throws {
             let first = storage()
