@@ -46,8 +46,11 @@ package final class EpollPoller: Poller {
     }
 
     package func poll(until deadline: LoopInstant?, into ready: inout [ReadyEvent]) {
+        let hadPort = epoll >= 0
         guard (try? open()) != nil else { return nap(until: deadline) }
-        let count = caf_epoll_wait(epoll, events, Int32(EpollPoller.capacity), milliseconds(until: deadline))
+        // Without the port, nothing could wake the loop: what came before it was there must not wait.
+        let wait = hadPort ? milliseconds(until: deadline) : 0
+        let count = caf_epoll_wait(epoll, events, Int32(EpollPoller.capacity), wait)
         for index in 0..<max(0, Int(count)) where events[index].token != EpollPoller.wakeToken {
             let event = events[index]
             ready.append(ReadyEvent(token: event.token, readiness: Readiness(rawValue: event.readiness)))

@@ -36,6 +36,17 @@ struct EpollPollerTests {
         }
     }
 
+    @Test func `T-RES-28 what wakes a poller before its first poll is not lost`() {
+        let poller = EpollPoller()
+        poller.waker.wake()
+        var heard: [ReadyEvent] = []
+        let end = poller.now + .seconds(5)
+
+        poller.poll(until: end, into: &heard)
+
+        #expect(poller.now < end && heard.isEmpty)
+    }
+
     @Test func `T-RES-28 a wake-up counter that is full still wakes`() throws {
         let poller = EpollPoller()
         let port = try #require(poller.waker as? WakePort)
