@@ -154,7 +154,10 @@ package final class ConnectionAttempt: DialClient, HandshakeClient, ResolverClie
     private func start(by route: ProxyRoute) {
         let host = key.endpoint.host
         guard route.kind == .socks5, host.kind == .name else {
-            if let address = host.socketAddress, !mayReach(address) { return fail(forbidden([address])) }
+            // Without the zone, which no proxy is told.
+            if host.kind != .name, let address = host.unzonedAddress, !mayReach(address) {
+                return fail(forbidden([address]))
+            }
             destinations = [SOCKS5Destination(host)]
             return dial()
         }

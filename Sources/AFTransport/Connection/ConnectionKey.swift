@@ -167,4 +167,9 @@ extension Endpoint.Host {
         case .name: nil
         }
     }
+
+    /// The address as a proxy is told it. Nil for a name.
+    var unzonedAddress: SocketAddress? {
+        kind == .ipv6 ? SocketAddress(ipv6: text, zone: nil, port: 0) : socketAddress
+    }
 }

@@ -26,7 +26,9 @@ package struct ConnectionRules: Sendable {
     package func target(for key: ConnectionKey) -> DialTarget? {
         // Overrides do not apply through a proxy: it gets the server's own name.
         guard !overrides.isEmpty, key.unixPath == nil, key.route == nil else { return key.target }
-        return overrides.place(of: key.endpoint)?.target ?? key.target
+        // A place that cannot be dialled does not lead to the server itself.
+        guard let place = overrides.place(of: key.endpoint) else { return key.target }
+        return place.target
     }
 
     /// - Parameter host: Whom the addresses belong to.

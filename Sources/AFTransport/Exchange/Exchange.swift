@@ -75,6 +75,8 @@ protocol ExchangeClient: AnyObject {
 
     // MARK: Sending
 
+    /// Asked before its first byte leaves. False if it has ended instead: the rules have changed while it waited.
+    func mayBegin() -> Bool
     /// The exchange begins to send it.
     func exchangeBegins(on exchange: any Exchange)
     /// The exchange sends it ahead. Until its turn comes, the requests before it are to blame for the wait.

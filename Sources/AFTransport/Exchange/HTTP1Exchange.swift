@@ -161,6 +161,7 @@ final class HTTP1Exchange: Exchange, ChannelHandler, BodyClient, RateClient {
         for _ in 0..<HTTP1Exchange.stepsPerTurn {
             guard let client, machine.isSending else { return }
             if client.holdsBodyBack, writer.isInBody || !writer.hasBegun { return }
+            if !writer.hasBegun, !client.mayBegin() { return }
             guard let limit = bodyAllowance else { return client.bodyWaits(true) }
             switch writer.write(to: channel, atMost: limit) {
             case .moved(let headBytes, let bodyBytes):

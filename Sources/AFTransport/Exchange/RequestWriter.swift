@@ -78,6 +78,9 @@ final class RequestWriter {
     func stop(for client: any BodyClient) {
         if body?.client === client { body?.client = nil }
         gate?.close()
+        // A connection at rest must keep neither the body nor what that refers to.
+        (body, gate) = (nil, nil)
+        isAtEnd = true
     }
 
     /// The kernel has taken a byte of the request.

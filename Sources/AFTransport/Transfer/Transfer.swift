@@ -156,12 +156,16 @@ package final class Transfer: PoolClient, DeadlineClient {
         if !pool.enqueue(self, priority: priority) { fail(.impossibleSocketPath) }
     }
 
-    /// Lets others go before it, unless a connection is being made for it.
+    /// Lets others go before it. A connection that is being made for it is theirs.
     private func stepAside() {
-        guard case .waiting = stage, host?.isDialling(for: self) == false else { return }
-        host?.withdraw(self)
+        switch stage {
+        case .waiting: host?.withdraw(self)
+        case .redialing(let attempt): host?.cancelRedial(attempt)
+        case .idle, .preparing, .aside, .exchanging, .following, .over: return
+        }
         host = nil
         stage = .aside
+        phase = .queued
     }
 
     private func stepBack() {
@@ -246,11 +250,11 @@ package final class Transfer: PoolClient, DeadlineClient {
         guard pauses.remove(reason) != nil else { return }
         if reason == .suspended {
             hardDeadline = hardDeadline + suspension.duration(to: loop.now)
-            queueDeadline = queueDeadline + suspension.duration(to: loop.now)
+            queueDeadline = queueDeadline + max(suspension, times.queueStarted).duration(to: loop.now)
+            stepBack()
         }
         noteProgress()
         deadlines.deadlineChanged(to: deadline)
-        if reason == .suspended { stepBack() }
         if pauses == .undecoded { client?.transferMayDecode(self) }
         if pauses.isEmpty, case .exchanging(let exchange) = stage { exchange.goOn() }
     }
@@ -289,6 +293,8 @@ package final class Transfer: PoolClient, DeadlineClient {
     }
 
     package var handshakeDelegate: (any HandshakeDelegate)? { client?.handshakeDelegate }
+
+    func mayBegin() -> Bool { client?.transferMayBegin(self) ?? true }
 
     func exchangeBegins(on exchange: any Exchange) {
         stage = .exchanging(exchange)
@@ -459,7 +465,7 @@ package final class Transfer: PoolClient, DeadlineClient {
 
     private func retryOnFreshConnection() {
         guard let host else { return }
-        guard !host.isRetired else {
+        guard !host.isRetired, !pauses.contains(.suspended) else {
             host.leftBetweenConnections()
             return wait(under: pool.present)
         }

@@ -9,6 +9,8 @@ package protocol TransferClient: AnyObject {
     func presentJudge(of transfer: Transfer) -> TrustJudge?
     /// The transfer sends the request another time: the client returns it, perhaps changed.
     func requestToSendAgain(_ transfer: Transfer) -> WireRequest
+    /// Asked before the first byte leaves. The client cancels the transfer if it returns false.
+    func transferMayBegin(_ transfer: Transfer) -> Bool
     func transferSentBody(_ transfer: Transfer, total: Int64)
     func transferReceivedHead(_ transfer: Transfer, _ head: ResponseHead)
     /// Nothing but bytes that are not decoded yet holds up the transfer any more.
@@ -22,6 +24,7 @@ package protocol TransferClient: AnyObject {
 extension TransferClient {
     package func presentJudge(of transfer: Transfer) -> TrustJudge? { transfer.key.judge }
     package func requestToSendAgain(_ transfer: Transfer) -> WireRequest { transfer.request }
+    package func transferMayBegin(_ transfer: Transfer) -> Bool { true }
 }
 
 /// A transfer tells it what it does, on the loop. There is none unless something records events.

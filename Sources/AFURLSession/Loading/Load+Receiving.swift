@@ -16,6 +16,12 @@ extension Load: TransferClient {
 
     // MARK: - The request
 
+    func transferMayBegin(_ transfer: Transfer) -> Bool {
+        guard session.forbidsPlainText(to: transfer.request.endpoint) else { return true }
+        fail(.plainTextForbidden)
+        return false
+    }
+
     func transferSentBody(_ transfer: Transfer, total: Int64) {
         let hasNews = snapshot.withLock { snapshot in
             // When the session sends a body again, progress goes on where the first attempt ended.

@@ -98,7 +98,10 @@ extension TransferError {
             LoadFailure(
                 .request,
                 phase: .preparing,
-                message: "The request was not sent: unixDomainSocketPath must have 1 to 107 bytes and no NUL."
+                message: """
+                    The request was not sent: unixDomainSocketPath must have 1 to 107 bytes and no NUL, and a place of \
+                    hostOverrides no zone that this machine does not have.
+                    """
             )
         case (.dial(let failure, let report), let peer?): LoadFailure(failure, report, peer)
         case (.proxy(let failure), let peer?): LoadFailure(failure, peer)

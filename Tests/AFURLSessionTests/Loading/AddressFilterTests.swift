@@ -141,7 +141,7 @@ struct AddressFilterTests {
         #expect(bench.world.finish() == [])
     }
 
-    @Test(arguments: ["http://127.0.0.1/", "http://inside.test/"])
+    @Test(arguments: ["http://127.0.0.1/", "http://inside.test/", "http://[fe80::1%25nosuch0]/"])
     func `T-RED-28 the filter is asked about the address that a proxy connects to, too`(url: String) {
         let bench = makeBench("socks5://proxy.test:1080", .publicAddressesOnly)
         bench.proxy(.echo, port: 1080)

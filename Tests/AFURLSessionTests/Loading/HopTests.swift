@@ -73,14 +73,39 @@ struct HopTests {
         #expect(world.finish() == [])
     }
 
+    @Test func `the time in the queue goes on after a suspension`() {
+        let world = VirtualWorld()
+        world.configure {
+            $0.httpMaximumConnectionsPerHost = 1
+            $0.queueTimeout = 5
+        }
+        world.script("a.test", .expectRequest, .stall)
+        let url = URL(string: "http://a.test/")!
+        let first = world.session.dataTask(with: url)
+        let last = world.session.dataTask(with: url)
+        first.resume()
+        last.resume()
+        world.advance(by: .seconds(1))
+
+        last.suspend()
+        world.advance(by: .seconds(27))
+        last.resume()
+        world.advance(by: .seconds(3.5))
+        #expect(last.state == .running)
+        world.advance(by: .seconds(1))
+
+        #expect((last.error as? URLError)?.loadFailure?.detail == .queue)
+        first.cancel()
+        #expect(world.finish() == [])
+    }
+
     @Test func `a task that is suspended while it connects sends nothing until it is resumed`() {
         let world = VirtualWorld()
         world.network.link.latency = 100_000_000...100_000_000
+        world.configure { $0.httpMaximumConnectionsPerHost = 1 }
         let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
         let isAsked = Lock(false)
-        world.serve("a.test") {
-            ScriptedServer([.expectRequest, .reply(ok), .again])
-        }
+        world.script("a.test", .expectRequest, .reply(ok), .again)
         var request = URLRequest(url: URL(string: "http://a.test/")!)
         request.httpMethod = "POST"
         request.httpBody = Data("body".utf8)
@@ -89,12 +114,44 @@ struct HopTests {
         world.settle()
 
         task.suspend()
+        let other = world.get("http://a.test/other")
         world.advance(by: .seconds(300))
         #expect(task.countOfBytesSent == 0 && !isAsked.withLock { $0 })
+        // It does not keep the connection from others.
+        #expect(other.all == [.response(200), .data(2), .finished])
 
         task.resume()
         world.run { task.state == .completed }
         #expect((task.response as? HTTPURLResponse)?.statusCode == 200)
+        #expect(world.finish() == [])
+    }
+
+    private struct Pinning: ServerEvaluator {
+        func evaluate(_ trust: ServerTrust) -> ServerTrustDecision {
+            .reject(rule: "test", explanation: "none is right")
+        }
+        func forbidsPlainText(to host: String) -> Bool { true }
+    }
+
+    @Test(arguments: [false, true])
+    func `T-TLS-20 a request that waits goes nowhere in the clear once its host is pinned`(isSuspended: Bool) {
+        let world = VirtualWorld()
+        world.configure { $0.httpMaximumConnectionsPerHost = 1 }
+        let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+        world.script("a.test", .expectRequest, .delay(.seconds(1)), .reply(ok), .again)
+        let first = world.get("http://a.test/")
+        let waiting = world.session.dataTask(with: URL(string: "http://a.test/secret")!)
+        waiting.resume()
+        world.settle()
+        if isSuspended { waiting.suspend() }
+
+        world.session.tls.evaluator = Pinning()
+        world.advance(by: .seconds(10))
+        if isSuspended { waiting.resume() }
+        world.run { waiting.state == .completed }
+
+        #expect(first.all == [.response(200), .data(2), .finished])
+        #expect((waiting.error as? URLError)?.code == .unsupportedURL && waiting.countOfBytesSent == 0)
         #expect(world.finish() == [])
     }
 

@@ -32,6 +32,18 @@ struct HostOverrideTests {
         #expect(server.requests.first?.headers["Host"] == "api.test")
     }
 
+    @Test func `an override that cannot be dialled does not lead to the host itself`() {
+        let world = makeWorld(HostOverride(host: "api.test", toHost: "fe80::1%25nosuch0"))
+        world.serveEcho("api.test")
+
+        let events = world.load("http://api.test/")
+
+        #expect(events.error != nil)
+        #expect(events.error?.loadFailure?.message.contains("hostOverrides") == true)
+        #expect(world.network.connections.isEmpty)
+        #expect(world.finish() == [])
+    }
+
     @Test func `the certificate must be for the host of the URL`() async throws {
         let site = try SecuredSite { tls, authority in tls = ServerTLS(try authority.issue(for: "api.test")) }
         let anchors = TrustAnchors.certificates([site.authority.certificate])

@@ -28,10 +28,10 @@ final class ConnectivityStep: LoadStep {
         guard load.session.loop.now < former.hardDeadline else { return .fail(.transfer(.outOfTime(.offline))) }
         memory.connectivity?.pass()
         memory.hardDeadline = former.hardDeadline
-        var draft = RequestDraft(.ready(memory.unaddressed ?? former.request))
-        draft.body = former.surrenderBody()
+        let body = former.surrenderBody()
         // The transfer never had a connection: it gets no entry in the metrics.
         load.transfer = nil
-        return .send(draft, from: .wire)
+        // Made anew: cookies and credentials may have been removed during the wait.
+        return load.sending(memory.request, inPlaceOf: memory.unaddressed ?? former.request, body, after: nil)
     }
 }

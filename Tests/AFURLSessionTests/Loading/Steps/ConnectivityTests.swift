@@ -39,6 +39,28 @@ struct ConnectivityTests {
         #expect(world.finish() == [])
     }
 
+    @Test func `T-COO-29 T-AUT-03 cookies and credentials that are gone by the end of the wait are not sent`() throws {
+        let cookies = HTTPCookieStorage()
+        let world = makeWorld { $0.httpCookieStorage = cookies }
+        world.network.recordsBytes = true
+        let url = try #require(URL(string: "http://api.test/"))
+        let cookie = try #require(
+            HTTPCookie(properties: [.domain: "api.test", .path: "/", .name: "sid", .value: "canary"])
+        )
+        cookies.setCookie(cookie)
+        let task = world.session.dataTask(with: url)
+        task.resume()
+        world.advance(by: .milliseconds(500))
+        cookies.deleteCookie(cookie)
+        world.set(.accepts, for: "192.0.2.1")
+        world.changeNetwork()
+        world.run { task.state == .completed }
+
+        let seen = world.network.connections.map { String(decoding: $0.received, as: UTF8.self) }
+        #expect(seen.contains { $0.hasPrefix("GET / ") } && !seen.contains { $0.contains("canary") })
+        #expect(world.finish() == [])
+    }
+
     @Test func `without the setting the task fails, and says that there is no network`() throws {
         let world = makeWorld { $0.waitsForConnectivity = false }
 
