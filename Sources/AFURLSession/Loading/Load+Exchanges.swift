@@ -87,6 +87,16 @@ extension Load {
         forgetReceived()
     }
 
+    /// Has the consumer forget what it has received of a response.
+    func startConsumerOver() {
+        consumer.startOver(of: self)
+        snapshot.withLock { snapshot in
+            snapshot.expectedToReceive = NSURLSessionTransferSizeUnknown
+            snapshot.progress?.totalUnitCount = NSURLSessionTransferSizeUnknown
+            snapshot.progress?.completedUnitCount = 0
+        }
+    }
+
     private func forgetReceived() {
         snapshot.withLock { snapshot in
             snapshot.received = 0

@@ -57,7 +57,7 @@ extension Load {
             leaveForeign(nil)
             memory.request = origin
             if other == nil {
-                // As a new load: nothing holds any more that followed from where redirects led.
+                // Nothing holds any more that followed from where redirects led. Their number goes on.
                 (memory.hasLeftOrigin, memory.hasDroppedBody) = (false, false)
                 becomes(origin)
             }

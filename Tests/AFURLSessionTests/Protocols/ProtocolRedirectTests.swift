@@ -44,6 +44,19 @@ struct ProtocolRedirectTests {
         #expect(server.requests.count == 3)
     }
 
+    @Test func `what a class has delivered before it redirects is not the task's`() async throws {
+        let target = server.url("/end")
+        let first = StubSite { stub in
+            stub.begin()
+            stub.load("abc")
+            stub.redirect(to: target, 302)
+        }
+
+        let outcome = try await StubSite.session().outcome(of: first.url())
+
+        #expect(outcome.text == "network" && outcome.error == nil)
+    }
+
     @Test func `metrics count the hops, each with its source`() async throws {
         let first = sending(to: server.url("/end"))
         let log = EventLog()

@@ -160,14 +160,7 @@ final class InterceptorStep: LoadStep {
 
     /// Ends the present attempt, and keeps what the next one needs.
     private func leaveAttempt(_ outcome: ExchangeOutcome, _ load: Load) -> Interception.Repetition {
-        if load.response != nil {
-            load.consumer.startOver(of: load)
-            load.snapshot.withLock { snapshot in
-                snapshot.expectedToReceive = NSURLSessionTransferSizeUnknown
-                snapshot.progress?.totalUnitCount = NSURLSessionTransferSizeUnknown
-                snapshot.progress?.completedUnitCount = 0
-            }
-        }
+        if load.response != nil { load.startConsumerOver() }
         guard load.memory?.foreign == nil else {
             load.leaveForeign(outcome.response)
             // No class has answered about the target of a redirect: begin again where it came from.

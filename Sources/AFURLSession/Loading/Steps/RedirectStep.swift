@@ -42,7 +42,7 @@ final class RedirectStep: LoadStep {
         )
         switch RedirectRules.decide(question) {
         case .deliver: return .pass
-        case .refuse(let failure): return .fail(.redirect(failure), showing: pending.response)
+        case .refuse(let failure): return refuse(failure, pending, load)
         case .follow(let proposal):
             let asked = ask(about: pending.response, proposal.request, load) { [self, weak pending] request, load in
                 pending.map { answered(request, to: proposal, $0, load) } ?? .pass
@@ -68,8 +68,14 @@ final class RedirectStep: LoadStep {
         _ pending: PendingResponse,
         _ load: Load
     ) -> Verdict {
-        if let objection = proposal.objection { return .fail(.redirect(objection), showing: pending.response) }
+        if let objection = proposal.objection { return refuse(objection, pending, load) }
         return follow(proposal.request, proposal, pending, load)
+    }
+
+    private func refuse(_ failure: RedirectFailure, _ pending: PendingResponse, _ load: Load) -> Verdict {
+        // RFC 9111 §4.4: the request has changed what is stored, wherever the response leads.
+        load.session.cache.note(pending.response, to: pending.request)
+        return .fail(.redirect(failure), showing: pending.response)
     }
 
     private func follow(
@@ -89,7 +95,7 @@ final class RedirectStep: LoadStep {
                 if load.session.wantsTLS(target.endpoint), target.endpoint.scheme == .http {
                     request.url = request.url?.withTLS
                 } else if from.scheme == .https, target.endpoint.scheme == .http, !policy.allowsPlainText {
-                    return .fail(.redirect(.plainText(target.endpoint)), showing: pending.response)
+                    return refuse(.plainText(target.endpoint), pending, load)
                 }
                 leavesOrigin = !RedirectRules.isSameOrigin(from, target.endpoint, policy)
                 if leavesOrigin { request = RedirectRules.withoutSecrets(request, known: proposal.request, policy) }
@@ -210,6 +216,8 @@ final class RedirectStep: LoadStep {
         memory.redirects += 1
         memory.hasLeftOrigin = memory.hasLeftOrigin || leavesOrigin
         if !keepsBody, ["GET", "HEAD"].contains(request.contents.method) { request.httpBody = nil }
+        // The class has delivered a part of what it now leads away from.
+        if load.response != nil, load.consumer.mayStartOver { load.startConsumerOver() }
         load.leaveForeign(response)
         memory.request = request
         load.becomes(request)
