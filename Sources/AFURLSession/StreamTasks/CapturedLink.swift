@@ -143,6 +143,8 @@ final class CapturedEnd: ChannelHandler {
     private var channel: (any ByteChannel)?
     private var hasEndedWriting = false
     private let loop: EventLoop
+    /// Where bytes are read that no stream takes.
+    private let spare: ReadBuffer
     private let patience: LoopInterval
     /// Runs while written bytes have still to leave, and both streams are closed.
     private var deadline: PausableTimer?
@@ -158,6 +160,7 @@ final class CapturedEnd: ChannelHandler {
     init(
         _ channel: any ByteChannel,
         on loop: EventLoop,
+        spare: ReadBuffer,
         patience: LoopInterval,
         mapped: @escaping (SystemCallError) -> URLError,
         cutShort: @escaping () -> URLError?,
@@ -165,6 +168,7 @@ final class CapturedEnd: ChannelHandler {
     ) {
         self.channel = channel
         self.loop = loop
+        self.spare = spare
         self.patience = patience
         self.mapped = mapped
         self.cutShort = cutShort
@@ -174,6 +178,11 @@ final class CapturedEnd: ChannelHandler {
 
     func channelReady() {
         move()
+    }
+
+    /// The peer has ended before the streams were captured.
+    func inputIsOver() {
+        state.flags.withLock { $0.isAtEnd = true }
     }
 
     func move() {
@@ -197,11 +206,8 @@ final class CapturedEnd: ChannelHandler {
     private func receive(from channel: any ByteChannel) -> Bool {
         let (isOver, drops) = state.flags.withLock { ($0.isAtEnd || $0.failure != nil, $0.readsNoMore) }
         guard !isOver, channel.isReadable else { return false }
-        // Dropped bytes are overwritten by those that follow.
-        guard let room = roomOrWish() else {
-            if drops { state.incoming.taken(state.incoming.count) }
-            return drops
-        }
+        // A reader may still be at the ring when the stream is closed on another thread: drop bytes elsewhere.
+        guard let room = drops ? spare.forReading() : roomOrWish() else { return false }
         switch channel.read(into: room) {
         case .bytes(let count):
             if !drops { state.incoming.filled(count) }

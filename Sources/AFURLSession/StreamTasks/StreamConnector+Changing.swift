@@ -112,7 +112,12 @@ extension StreamConnector: HandshakeClient {
         let (endpoint, secured, connection) = (load.endpoint, secured, connection)
         let (session, tolerates) = (load.session, toleratesMissingFarewell)
         let events = session.events
-        let end = CapturedEnd(channel, on: session.loop, patience: session.requestTimeout) { error in
+        let end = CapturedEnd(
+            channel,
+            on: session.loop,
+            spare: session.world.readBuffer.value,
+            patience: session.requestTimeout
+        ) { error in
             let cause = secured?.failure.map { LoadError.transfer(.secured($0, .receivingBody, .notAsked)) }
             return (cause ?? .transfer(.channel(error, .receivingBody))).urlError(for: nil, peer: endpoint)
         } cutShort: {
@@ -121,6 +126,8 @@ extension StreamConnector: HandshakeClient {
         } closed: {
             if let connection { events?.post(.connectionClosed, connection: connection) }
         }
+        // The channel has reported the end, and reports it once.
+        if !incoming.isOpen { end.inputIsOver() }
         letGo()
         let link = CapturedLink(end, on: session.loop)
         // The channel does not report again that it is readable.

@@ -37,6 +37,38 @@ struct CapturedStreamTests {
     private var received: Int? { world.network.connections.first?.receivedCount }
     private var isConnected: Bool { world.network.ledger.open == 1 }
 
+    @Test func `an end of the peer that came before is the end of the input`() throws {
+        world.serve("api.test") { ScriptedServer([.reply("hi"), .halfClose, .expectBytes(5), .close]) }
+        let (held, ends) = (held, Lock(0))
+        let log = StreamLog { input, output in
+            let streams = HandedStreams(input: input, output: output)
+            held.withLock { $0 = streams }
+        }
+        let task = world.makeSession(delegate: log) { _ in }.session.streamTask(withHostName: "api.test", port: 80)
+        for _ in 0..<2 {
+            task.readData(ofMinLength: 1, maxLength: 512, timeout: 10) { _, isAtEnd, _ in
+                if isAtEnd { ends.withLock { $0 += 1 } }
+            }
+        }
+        task.resume()
+        world.run { ends.withLock { $0 > 0 } }
+        task.captureStreams()
+        world.run { held.withLock { $0 != nil } }
+
+        do {
+            let streams = try #require(held.withLock { $0 })
+            streams.input.open()
+            streams.output.open()
+            var byte: UInt8 = 0
+            #expect(streams.input.read(&byte, maxLength: 1) == 0)
+            #expect(streams.output.write(Array("still".utf8), maxLength: 5) == 5)
+        }
+        world.advance(by: .seconds(1))
+        #expect(world.network.connections.first?.receivedCount == 5)
+        release()
+        #expect(world.finish() == [])
+    }
+
     @Test func `they cost no turns while the socket is full`() throws {
         capture([.stopReading, .stall])
 
