@@ -116,11 +116,9 @@ final class ManagerTrust: SecurityPolicyObserver {
             guard let session = state.session, trust != state.trust else { return nil }
             let former = (state.trust, session.tls.evaluator)
             // Written under the lock: otherwise a thread that decided earlier could write later.
-            if state.trust.isByChallenges, trust.isByChallenges {
-                session.forgetAnswers()
-            } else {
-                session.tls.evaluator = trust.evaluator
-            }
+            session.tls.evaluator = trust.evaluator
+            // Also where it was a policy until now: the session may not have begun a task under that.
+            if trust.isByChallenges { session.forgetAnswers() }
             state.trust = trust
             return former
         }

@@ -196,9 +196,11 @@ open class SecurityPolicy: Codable, @unchecked Sendable {
 
     /// Tells the observer of each change from now on, before the setter returns. Holds it weakly.
     func add(_ observer: any SecurityPolicyObserver) {
-        state.withLock { state in
-            state.observers.removeAll { $0.object == nil || $0.object === observer }
-            state.observers.append(WeakObserver(object: observer))
+        // Release the others after the lock: a deinit may run the program's code.
+        _ = state.withLock { state in
+            let others = state.observers.compactMap(\.object).filter { $0 !== observer }
+            state.observers = (others + [observer]).map { WeakObserver(object: $0) }
+            return others
         }
     }
 

@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `T-TLS-33 a stricter policy gets no connection that a former one accepted`(isInPlace: Bool) async throws {
+    func `T-TLS-10 a stricter policy gets no connection that a former one accepted`(isInPlace: Bool) async throws {
         leaveToPolicy(manager)
         acceptEveryServer(manager)
         #expect(await code() == nil)
@@ -64,7 +64,7 @@ import Testing
         #expect(site.server.requests.count == 1)
     }
 
-    @Test func `T-TLS-33 a stricter policy gets no response that is stored of a server that it refuses`() async throws {
+    @Test func `T-TLS-10 a stricter policy gets no response that is stored of a server that it refuses`() async throws {
         leaveToPolicy(manager)
         acceptEveryServer(manager)
         #expect(await code("cache/60") == nil)
@@ -77,7 +77,7 @@ import Testing
         #expect(site.server.requests.count == 1)
     }
 
-    @Test func `T-TLS-33 a new closure gets no connection that a former one trusted`() async throws {
+    @Test func `T-TLS-10 a new closure gets no connection that a former one trusted`() async throws {
         trustEveryServer(manager)
         #expect(await code() == nil)
         leaveToPolicy(manager)
@@ -86,7 +86,17 @@ import Testing
         #expect(site.server.requests.count == 1)
     }
 
-    @Test func `T-TLS-33 a policy that begins to pin judges the tasks that are resumed after it`() async throws {
+    @Test func `T-TLS-10 two changes in a row do not undo each other`() async throws {
+        trustEveryServer(manager)
+        #expect(await code() == nil)
+        manager.setAuthenticationChallengeHandler(nil)
+        leaveToPolicy(manager)
+
+        #expect(await code() == .serverCertificateUntrusted)
+        #expect(site.server.requests.count == 1)
+    }
+
+    @Test func `T-TLS-10 a policy that begins to pin judges the tasks that are resumed after it`() async throws {
         trustEveryServer(manager)
         #expect(await code() == nil)
         let heard = Heard<Answer>()
@@ -108,7 +118,7 @@ import Testing
         #expect(site.server.requests.count == 1)
     }
 
-    @Test func `T-TLS-33 a policy that begins to pin forbids plain http to tasks that are resumed after it`()
+    @Test func `T-TLS-10 a policy that begins to pin forbids plain http to tasks that are resumed after it`()
         async throws
     {
         let site = try ManagerSite()
@@ -116,12 +126,19 @@ import Testing
         manager.responseSerializer = HTTPResponseSerializer()
         trustEveryServer(manager)
         #expect(await code(from: manager) == nil)
-        let made = manager.session.dataTask(with: site.request("/get"))
+        let heard = Heard<Answer>()
+        let made = manager.dataTask(
+            with: site.request("/get"),
+            uploadProgress: nil,
+            downloadProgress: nil,
+            completionHandler: heard.completion
+        )
         let socket = try manager.webSocket("ws/echo")
 
         manager.securityPolicy.hostRules = try Self.otherPins()
 
         made.resume()
+        #expect(try await heard.first.error?.code == URLError.Code.unsupportedURL.rawValue)
         await #expect(throws: URLError.self) { try await socket.open() }
         #expect(await code(from: manager) != nil)
         #expect(site.server.requests.count == 1)
