@@ -26,7 +26,7 @@ extension URLConnectionOperation {
         let paused = state.withLock { state -> (OperationPhase, URLConnection?, ConnectionScheduler)? in
             guard let former = state.machine.pause() else { return nil }
             if state.machine.takeAnnouncement() { announceFinish() }
-            defer { state.connection = nil }
+            defer { (state.connection, state.trustRules) = (nil, nil) }
             return (former, state.connection, state.chooseScheduler())
         }
         guard let (former, connection, scheduler) = paused else { return }
@@ -85,7 +85,7 @@ extension URLConnectionOperation {
             // A stream of the program's is kept, for the program to read.
             if sink?.isMemory == true { state.sink = nil }
             if state.machine.takeAnnouncement() { announceFinish() }
-            defer { state.connection = nil }
+            defer { (state.connection, state.trustRules) = (nil, nil) }
             return (former, state.connection)
         }
         // Another thread has paused it meanwhile.

@@ -172,7 +172,7 @@ struct HTTPRequestOperationTests {
         #expect(progress.last?[1] == 30_000 && progress.allSatisfy { $0[2] == 30_000 && $0[1] <= 30_000 })
     }
 
-    @Test func `a part with a weak tag is not gone on with`() async throws {
+    @Test func `an operation loads a part with a weak tag anew`() async throws {
         let (operation, range, condition, _) = try await pausedAndResumed(tag: "W/\"1\"") {
             .file(Self.content.utf8, entityTag: "W/\"1\"", to: $0)
         }
