@@ -9,6 +9,8 @@ final class ImageDownload: Sendable {
     struct Attempt: Sendable {
         let task: URLSessionDataTask
         let delegate: ImageTaskDelegate
+        /// How the attempt before it ended, if this one only looks whether a response is stored.
+        var formerEnding: ImageTaskEnding?
     }
 
     let key: ImageRequestKey
@@ -39,9 +41,13 @@ final class ImageDownload: Sendable {
 
     var delegate: ImageTaskDelegate { attempt.withLock { $0.delegate } }
 
+    var formerEnding: ImageTaskEnding? { attempt.withLock { $0.formerEnding } }
+
     /// Starts another attempt, from the beginning.
-    func begin(again attempt: Attempt) {
-        self.attempt.withLock { $0 = attempt }
+    func begin(again attempt: Attempt, after ending: ImageTaskEnding?) {
+        var attempt = attempt
+        attempt.formerEnding = ending
+        self.attempt.withLock { [attempt] in $0 = attempt }
         attempt.task.resume()
     }
 

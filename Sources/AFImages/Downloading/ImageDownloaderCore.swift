@@ -185,14 +185,20 @@ final class ImageDownloaderCore: Sendable {
             return state.downloads[number].map { ($0, state.machine.isAwaited(number)) }
         }
         guard let (download, isAwaited) = found else { return }
-        if isAwaited, download.delegate.mustBeginAgain {
-            let (key, request, manager) = (download.key, download.request, download.manager)
-            download.begin(again: attempt(number, key, request, manager, goingOnWith: nil))
+        let (begins, mayBeStored) = (download.delegate.mustBeginAgain, download.delegate.mayBeStored)
+        if isAwaited, begins || mayBeStored {
+            var request = download.request
+            // The cache answers no request for the rest.
+            if mayBeStored { request.cachePolicy = .returnCacheDataDontLoad }
+            let attempt = attempt(number, download.key, request, download.manager, goingOnWith: nil)
+            download.begin(again: attempt, after: mayBeStored ? ending : nil)
             // If the last waiter has cancelled meanwhile, it has cancelled the former task.
             if !state.withLock({ $0.machine.isAwaited(number) }) { download.task.cancel() }
             return
         }
-        let result = ending.result(of: download)
+        // That nothing is stored is not why the request failed.
+        let told = ending.error == nil ? ending : download.formerEnding ?? ending
+        let result = told.result(of: download)
         // Before the download completes: a new request must find the image in the cache, or the download.
         if isAwaited, case .success(let loaded) = result { download.keep(loaded.image) }
         let waiters = state.withLock { state in

@@ -18,6 +18,8 @@ final class ImageTaskDelegate: URLSessionDataDelegate {
         var refusal: (any Error)?
         /// Whether the response to the request for the rest cannot be used.
         var mustBeginAgain = false
+        /// Whether the request for the rest failed, and a stored response may have the whole.
+        var mayBeStored = false
     }
 
     private let manager: URLSessionManager
@@ -46,6 +48,8 @@ final class ImageTaskDelegate: URLSessionDataDelegate {
     var refusal: (any Error)? { state.withLock { $0.refusal } }
 
     var mustBeginAgain: Bool { state.withLock { $0.mustBeginAgain } }
+
+    var mayBeStored: Bool { state.withLock { $0.mayBeStored } }
 
     // MARK: - The response
 
@@ -105,10 +109,7 @@ final class ImageTaskDelegate: URLSessionDataDelegate {
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         let part = state.withLock { state in
             defer { (state.gathered, state.prefix, state.offered) = (nil, nil, nil) }
-            // The cache does not answer a request for the rest, but it may have the whole.
-            if state.offered != nil, (error as? URLError)?.code != .cancelled, request.mayComeFromMemory {
-                state.mustBeginAgain = true
-            }
+            state.mayBeStored = error != nil && state.offered != nil && request.mayComeFromMemory
             // Without a response the offered part is still good.
             return state.gathered ?? state.offered
         }

@@ -130,6 +130,18 @@ import Testing
         #expect(try await heard.wait(for: 3)[2].image == (try Image.decode(picture)))
     }
 
+    @Test func `a rest that cannot be had is asked for once, and its error told`() async throws {
+        site.server.route("GET", "/a.png", .picture(picture).header("ETag", "\"one\"").closing(after: 10_000))
+        downloader.download(site.request("/a.png"), heard)
+        #expect(try await heard.first.error != nil)
+        site.server.stop()
+
+        downloader.download(site.request("/a.png"), heard)
+
+        #expect(try await heard.wait(for: 2)[1].code == URLError.Code.cannotConnectToHost.rawValue)
+        #expect(downloader.partialByteCount == 10_000)
+    }
+
     @Test func `a picture that has changed comes whole`() async throws {
         let changed = try Pictures.file(width: 7)
         serve("/a.png") { _, _ in .picture(changed).header("ETag", "\"two\"") }
