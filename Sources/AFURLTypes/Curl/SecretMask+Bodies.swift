@@ -12,10 +12,12 @@ extension SecretMask {
         else { return data }
         // `curl` sends JSON with the type of a form unless told otherwise.
         let json = json(text)
-        return Data((isForm ? query(json[...]) : json).utf8)
+        let masked = isForm ? query(json[...]) : json
+        return masked == text ? data : Data(masked.utf8)
     }
 
-    /// A text without the values of secret members of the JSON objects in it. What is no JSON stays as it is.
+    /// A text without the values of secret members of the JSON objects in it, and in its strings. Other text stays as it
+    /// is.
     package func json(_ text: String) -> String {
         var scan = MemberScan(bytes: Array(text.utf8))
         return scan.masked()
@@ -44,8 +46,12 @@ private struct MemberScan {
                 continue
             }
             let name = skipString()
+            guard let value = valuePlace() else {
+                output += maskedString(bytes[name])
+                continue
+            }
             output += bytes[name]
-            guard let value = valuePlace(), isSecret(bytes[name]) else { continue }
+            guard isSecret(bytes[name], isNumber: isNumber(bytes[value])) else { continue }
             output += bytes[place..<value]
             place = value
             skipValue()
@@ -81,10 +87,26 @@ private struct MemberScan {
         return firstUnblank(from: colon + 1)
     }
 
-    private func isSecret(_ name: ArraySlice<UInt8>) -> Bool {
-        let isEscaped = name.contains(MemberScan.backslash)
-        let plain = isEscaped ? try? JSONDecoder().decode(String.self, from: Data(name)) : nil
-        return SecretNames.containsItem(plain ?? String(decoding: name.dropFirst().dropLast(), as: UTF8.self))
+    private func isSecret(_ name: ArraySlice<UInt8>, isNumber: Bool) -> Bool {
+        let name = unescaped(name) ?? String(decoding: name.dropFirst().dropLast(), as: UTF8.self)
+        // A number is the code of an error, and no authorization code.
+        return SecretNames.containsItem(name) && !(isNumber && ASCII.lowered(name) == "code")
+    }
+
+    private func isNumber(_ first: UInt8) -> Bool { first == UInt8(ascii: "-") || (0x30...0x39).contains(first) }
+
+    /// A string may hold JSON itself.
+    private func maskedString(_ string: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        guard let text = unescaped(string), text.contains("\"") else { return string }
+        let masked = SecretMask().json(text)
+        guard masked != text, let written = try? JSONEncoder().encode(masked) else { return string }
+        return Array(written)[...]
+    }
+
+    /// The text of a string with escapes; nil for one without.
+    private func unescaped(_ string: ArraySlice<UInt8>) -> String? {
+        guard string.contains(MemberScan.backslash) else { return nil }
+        return try? JSONDecoder().decode(String.self, from: Data(string))
     }
 
     /// Goes past a string, a number or a word, or an object or array with all that is in it.

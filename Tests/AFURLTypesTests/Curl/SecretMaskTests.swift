@@ -40,6 +40,8 @@ struct SecretMaskTests {
         (#"{"session":{"id":{"x":"canary}"}},"author":"seen"}"#, #"{"session":"***","author":"seen"}"#),
         (#"{"pass\u0077ord":"canary","a\\":"password"}"#, #"{"pass\u0077ord":"***","a\\":"password"}"#),
         (#"{"a":"password","b":["token","x"]}"#, #"{"a":"password","b":["token","x"]}"#),
+        (#"{"code":404,"errors":[{"code":"canary"}]}"#, #"{"code":404,"errors":[{"code":"***"}]}"#),
+        (#"{"m":"{\"password\":\"canary\"}","n":"a\nb"}"#, #"{"m":"{\"password\":\"***\"}","n":"a\nb"}"#),
         ("{\r\n\t\"token\"\n:\n\"canary\"\n}", "{\r\n\t\"token\"\n:\n\"***\"\n}"),
         // Several in one text, as `application/x-ndjson` and streams of events have them.
         ("data: {\"jwt\":\"canary\"}\ndata: [\"jwt\"]", "data: {\"jwt\":\"***\"}\ndata: [\"jwt\"]"),
@@ -67,6 +69,8 @@ struct SecretMaskTests {
         let bytes = Data([0xFF]) + Data(#""token":"canary""#.utf8)
 
         #expect(mask.body(bytes, type: "image/png") == bytes)
+        let latin = Data("name=J\u{F6}rg".unicodeScalars.map { UInt8($0.value) })
+        #expect(mask.body(latin, type: "application/x-www-form-urlencoded") == latin)
         #expect(mask.body(bytes, type: "application/vnd.api+JSON") == Data("\u{FFFD}\"token\":\"***\"".utf8))
         #expect(
             mask.body(Data([0xFF]) + Data("&token=canary".utf8), type: "application/x-www-form-urlencoded")
