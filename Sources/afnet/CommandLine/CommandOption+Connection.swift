@@ -111,7 +111,8 @@ extension CommandOption {
             "of ws: ask a server that is silent for S seconds, and wait as long for its answer",
             for: .ws
         ) {
-            $0.pingInterval = try Arguments.seconds($1.value, of: $1.name)
+            let seconds = try Arguments.seconds($1.value, of: $1.name)
+            $0.pingInterval = seconds > 0 ? seconds : nil
         },
         CommandOption("--subprotocol NAME", "of ws: a subprotocol to offer; again: adds to it", for: .ws) {
             $0.subprotocols.append($1.value)

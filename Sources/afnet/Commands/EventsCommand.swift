@@ -14,7 +14,7 @@ import Foundation
     init(_ arguments: Arguments) throws(TransferFailure) {
         self.arguments = arguments
         console = Console(arguments)
-        let payload = try Payload(arguments)
+        let payload = try Payload(arguments, isSentAgain: true)
         let plan = try TransferPlan(arguments.urls[0], arguments, query: arguments.isQuery ? payload.data : nil)
         let sessions = Sessions(TrustLog())
         session = URLSession(configuration: try sessions.configuration(SessionOptions(arguments)))
@@ -22,7 +22,7 @@ import Foundation
         var request = arguments.request(
             for: plan.url,
             plan.login,
-            form: arguments.isQuery ? nil : payload.data,
+            form: arguments.isQuery ? nil : payload.whole,
             type: payload.contentType,
             from: nil
         )
@@ -94,7 +94,7 @@ extension Arguments {
     fileprivate var eventOptions: EventStreamOptions {
         var options = EventStreamOptions(reconnection: isOnce ? .never : .automatic)
         options.lastEventID = lastEventID
-        options.maximumAttempts = retries.isOn ? retries.count + 1 : nil
+        options.maximumAttempts = retries.isOn ? min(retries.count, .max - 1) + 1 : nil
         return options
     }
 }

@@ -60,7 +60,12 @@ import Foundation
         }
         guard arguments.redirects.isTrusting else { return }
         manager.setTaskWillPerformHTTPRedirectionBlock { _, task, response, next in
-            arguments.redirects.adjust(next, after: response.statusCode, to: task.originalRequest)
+            arguments.redirects.adjust(
+                next,
+                after: response.statusCode,
+                to: task.currentRequest,
+                madeFrom: task.originalRequest
+            )
         }
     }
 

@@ -150,17 +150,20 @@ package struct RedirectOptions: Sendable, Equatable {
     /// The next request, changed as these options say.
     ///
     /// - Parameters:
+    ///   - former: The request that was redirected.
     ///   - original: The first request.
     ///   - stream: A new stream of the body, if the body is a stream.
     func adjust(
         _ next: URLRequest,
         after status: Int,
-        to original: URLRequest?,
+        to former: URLRequest?,
+        madeFrom original: URLRequest?,
         _ stream: @autoclosure () -> InputStream? = nil
     ) -> URLRequest {
         var next = next
-        var kept: [String] = isTrusting ? ["Authorization", "Cookie"] : []
-        if keepsPost.contains(status), original?.httpMethod == "POST" {
+        var kept = isTrusting ? Self.secrets(of: original) : []
+        // A body that one redirect has dropped does not come back with the next.
+        if keepsPost.contains(status), former?.httpMethod == "POST" {
             next.httpMethod = "POST"
             kept.append("Content-Type")
             if let stream = stream() {
@@ -174,5 +177,13 @@ package struct RedirectOptions: Sendable, Equatable {
             next.setValue(original?.value(forHTTPHeaderField: name), forHTTPHeaderField: name)
         }
         return next
+    }
+
+    /// The fields of the command line that the session leaves behind at another origin.
+    private static func secrets(of request: URLRequest?) -> [String] {
+        let own: Set<String> = ["host", "referer", "proxy-authorization"]
+        return (request?.allHTTPHeaderFields ?? [:]).keys.filter {
+            RedirectPolicy().withholds($0) && !own.contains($0.lowercased())
+        }
     }
 }

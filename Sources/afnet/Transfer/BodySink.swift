@@ -88,11 +88,11 @@ import Glibc
         try stream.close()
     }
 
-    /// Removes the bytes that were written. The next try truncates a file that is replaced.
+    /// Removes the bytes that were written.
     func undo() {
         guard isOpen, let path else { return }
         switch mode {
-        case .replaces: break
+        case .replaces: _ = truncate(path, 0)
         case .appends: if let formerSize { _ = truncate(path, off_t(formerSize)) }
         case .makesNew: unlink(path)
         }

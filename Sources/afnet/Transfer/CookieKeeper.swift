@@ -51,7 +51,8 @@ package enum CookieText {
 
     /// Ignores lines that are not cookies.
     package static func cookies(in text: String) -> [HTTPCookie] {
-        text.split(whereSeparator: \.isNewline).compactMap { cookie(String($0)) }
+        // By scalars: other signs that end a line may stand in a value.
+        text.unicodeScalars.split { $0 == "\n" || $0 == "\r" }.compactMap { cookie(String($0)) }
     }
 
     private static func cookie(_ line: String) -> HTTPCookie? {

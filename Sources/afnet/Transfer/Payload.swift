@@ -18,23 +18,22 @@ struct Payload {
     /// Whether the command line asks for chunks.
     private let isChunked: Bool
 
-    /// Keeps in memory: fields of the command line, standard input that several URLs may get, and a body that
-    /// --keep-post may send again.
-    init(_ arguments: Arguments) throws(TransferFailure) {
+    /// Keeps in memory: fields of the command line, standard input that several URLs may get, and a body that is sent
+    /// again, by --keep-post or by a stream of events that connects again.
+    init(_ arguments: Arguments, isSentAgain: Bool = false) throws(TransferFailure) {
         isChunked = arguments.fields.contains { $0.asksForChunks } && !arguments.isQuery
         if case .form(let parts) = arguments.body {
             source = .form(try FormBody(parts))
             return
         }
         do throws(SystemFailure) {
-            source = try Self.source(of: arguments)
+            source = try Self.source(of: arguments, isKept: isSentAgain || !arguments.redirects.keepsPost.isEmpty)
         } catch {
             throw TransferFailure(.cannotRead, "the body to send cannot be read: \(error.text)")
         }
     }
 
-    private static func source(of arguments: Arguments) throws(SystemFailure) -> Source {
-        let isKept = !arguments.redirects.keepsPost.isEmpty
+    private static func source(of arguments: Arguments, isKept: Bool) throws(SystemFailure) -> Source {
         switch arguments.body {
         case nil, .form: return .none
         case .text(let text): return .memory(Data(text.utf8))
@@ -86,9 +85,11 @@ struct Payload {
     }
 
     var data: Data? {
-        guard !isChunked, case .memory(let data) = source else { return nil }
-        return data
+        isChunked ? nil : whole
     }
+
+    /// The body in memory, also where the command line asks for chunks.
+    var whole: Data? { if case .memory(let data) = source { data } else { nil } }
 
     /// The media type of a multipart form, with its boundary.
     var contentType: String? { if case .form(let form) = source { form.contentType } else { nil } }

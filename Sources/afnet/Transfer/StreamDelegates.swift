@@ -24,7 +24,12 @@ extension RedirectingDelegate {
         completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
         completionHandler(
-            arguments.redirects.adjust(request, after: response.statusCode, to: task.originalRequest)
+            arguments.redirects.adjust(
+                request,
+                after: response.statusCode,
+                to: task.currentRequest,
+                madeFrom: task.originalRequest
+            )
         )
     }
 }

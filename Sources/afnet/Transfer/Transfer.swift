@@ -126,7 +126,8 @@ import Foundation
         var next = arguments.redirects.adjust(
             next,
             after: response.statusCode,
-            to: task.originalRequest,
+            to: task.currentRequest,
+            madeFrom: task.originalRequest,
             payload.newStream
         )
         if arguments.refersToRedirects, let source = response.url, let target = next.url {
@@ -204,7 +205,8 @@ import Foundation
             (self.wait, dropsBody) = (wait, true)
         } else if response.statusCode >= 400, let mode = arguments.failure {
             let refusal = TransferFailure.refused(response.statusCode)
-            if mode == .dropsBody { failure = refusal } else { verdict = refusal }
+            // The body of an error does not belong behind a part.
+            if mode == .dropsBody || part != nil { failure = refusal } else { verdict = refusal }
         } else if let part, answer == .refused {
             failure = .notResumed(part, response.statusCode)
         }

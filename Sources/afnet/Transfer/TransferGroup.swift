@@ -232,7 +232,9 @@ import Foundation
             guard !isOver, sink.isFile || sink.written == 0,
                 let wait = attempts.wait(after: error, transfer.response)
             else { throw error }
-            if arguments.resume != .size { sink.undo() }
+            // By its size alone a file goes on only with bytes of the resource.
+            let isContent = [200, 206].contains(transfer.response?.statusCode)
+            if arguments.resume != .size || !isContent { sink.undo() }
             announce(error.message, wait, attempts)
             return wait
         }

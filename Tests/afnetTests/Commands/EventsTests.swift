@@ -39,6 +39,17 @@ import Testing
         #expect(run.errors.contains("* event add, id 7"))
     }
 
+    @Test func `a question may be a file, or in chunks`() async throws {
+        server.route("POST", "/chat", .events("data: hello"))
+        let folder = try Program.Folder()
+        let file = try folder.make("question", Data("what?".utf8))
+
+        for words in [["--data-binary", "@\(file)"], ["-H", "Transfer-Encoding: chunked", "--data-raw", "what?"]] {
+            #expect(try await Program.run(["events"] + words + [url("/chat")]).text == "hello\n")
+            #expect(server.requests.last?.body == Data("what?".utf8), "\(words)")
+        }
+    }
+
     @Test func `a question is asked once, with its fields`() async throws {
         server.route("POST", "/chat", .events("data: hello"))
 

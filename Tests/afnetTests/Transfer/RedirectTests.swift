@@ -65,14 +65,25 @@ import Testing
     @Test func `credentials of the command line stay with their origin, unless there is --location-trusted`()
         async throws
     {
-        let options = ["-u", "me:secret", "-b", "a=1", "-H", "X-Mine: 1"]
+        let options = ["-u", "me:secret", "-b", "a=1", "-H", "X-Mine: 1", "-H", "X-Api-Key: k"]
         _ = try await Program.run(["-L"] + options + [away()])
         _ = try await Program.run(["--location-trusted"] + options + [away()])
         let requests = try await other.waitForRequests(2)
 
         #expect(requests[0].headers["Authorization"] == nil && requests[0].headers["Cookie"] == nil)
         #expect(requests.map { $0.headers["X-Mine"] } == ["1", "1"])
+        #expect(requests.map { $0.headers["X-Api-Key"] } == [nil, "k"])
         #expect(requests[1].headers["Authorization"] == "Basic bWU6c2VjcmV0" && requests[1].headers["Cookie"] == "a=1")
+    }
+
+    @Test func `--keep-post does not bring back a body that a redirect has dropped`() async throws {
+        server.route("POST", "/post", ServerReply.status(303).header("Location", "/get"))
+        server.route("GET", "/get", ServerReply.status(302).header("Location", other.url("/end").absoluteString))
+
+        #expect(try await Program.run("-L", "--keep-post", "302", "-d", "secret=1", url("/post")).code == 0)
+
+        let last = try #require(other.requests.last)
+        #expect(last.method == "GET" && last.bodyText.isEmpty && last.headers["Content-Type"] == nil)
     }
 
     @Test(arguments: [301, 302, 303])

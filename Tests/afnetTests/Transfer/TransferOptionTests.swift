@@ -71,6 +71,36 @@ import afnet
         #expect(try await Program.run("-f", "-C", "-", "-o", file, url("/x")).code == 22)
     }
 
+    @Test func `T-FIL-11 the body of an error does not come behind a part`() async throws {
+        let file = try folder.make("f", Data("1234".utf8))
+        for status in [403, 404, 500] {
+            server.enqueue(ServerReply.text("error").status(status))
+            let run = try await Program.run("--fail-with-body", "-C", "-", "-o", file, url("/x"))
+            #expect(run.code == 22 && folder.contents("f") == Data("1234".utf8))
+        }
+    }
+
+    @Test func `T-FIL-11 the next try does not go on with the body of an error`() async throws {
+        server.enqueue(ServerReply.text("error").status(404))
+        server.route("GET", "/file") { .file(Data("123456789".utf8), entityTag: "\"one\"", to: $0) }
+
+        let run = try await Program.run(
+            "--retry",
+            "1",
+            "--retry-delay",
+            "0.01",
+            "--retry-all-errors",
+            "--fail-with-body",
+            "-C",
+            "-",
+            "-o",
+            folder.path("f"),
+            url("/file")
+        )
+
+        #expect(run.code == 0 && folder.contents("f") == Data("123456789".utf8), "\(run)")
+    }
+
     @Test func `T-FIL-11 a download is resumed only while the resource is the same`() async throws {
         let file = folder.path("f")
         let whole = ServerReply.text("123456789").header("ETag", "\"one\"")
