@@ -184,6 +184,20 @@ extension MonitoringTests {
 
         // MARK: - Bounds
 
+        @Test func `any number of entries is a limit`() async throws {
+            for most in [Int.max, 0, -1, .min] {
+                var limits = HARRecorder.Limits()
+                limits.maximumEntries = most
+                let recorder = HARRecorder(limits: limits)
+                let session = URLSession.loopback { $0.eventMonitors = [recorder] }
+                if most > 0 {
+                    try await recorded(recorder, session, [URLRequest(url: server.url("/end"))])
+                } else {
+                    _ = try await session.outcome(of: server.url("/end"))
+                }
+            }
+        }
+
         @Test func `bodies beyond the limit are left out, and it says so`() async throws {
             server.route("GET", "/bytes", ServerReply.text(String(repeating: "x", count: 500)))
             server.route("GET", "/binary", ServerReply.data([0xFF, 0x00]))

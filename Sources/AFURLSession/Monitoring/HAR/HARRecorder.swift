@@ -111,7 +111,7 @@ extension HARRecorder.Tape {
         exchanges += more
         bodyBytes += more.reduce(0) { $0 + $1.bodyBytes }
         // Drop many at once, since the rest have to move up. Until then `count` and the archive leave the surplus out.
-        if exchanges.count > capacity + capacity / 4 { drop(exchanges.count - capacity) }
+        if exchanges.count - capacity > capacity / 4 { drop(exchanges.count - capacity) }
         while bodyBytes > bodies, firstWithBody < exchanges.count {
             bodyBytes -= exchanges[firstWithBody].dropBodies()
             firstWithBody += 1
