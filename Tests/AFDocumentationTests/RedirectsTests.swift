@@ -76,9 +76,17 @@ final class Staying: URLSessionTaskDelegate {
         let names = try files.flatMap { file in
             try Repository.text(file).matches(of: /\n    public var (\w+):/).map { String($0.output.1) }
         }
+        // These stand elsewhere.
+        let others = ["requestInterceptors", "protocolClasses"]
+
+        let rows = page.split(separator: "\n").filter { $0.hasPrefix("| `") }
+        let listed = rows.flatMap { row in
+            row.split(separator: "|")[0].matches(of: /`(\w+)`/).map { String($0.output.1) }
+        }
 
         #expect(names.count > 50)
         #expect(names.filter { !page.contains("`\($0)`") } == [])
+        #expect(listed.filter { !(names + others).contains($0) } == [])
     }
 
     @Test func `the configuration of the page makes a session`() async throws {

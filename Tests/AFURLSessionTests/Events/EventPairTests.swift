@@ -284,7 +284,7 @@ struct EventPairTests {
         #expect(fields("Accept-Encoding").first??.contains("gzip") == true)
     }
 
-    @Test func `T-SSE-05 a compressed stream that breaks off between two events is gone on with`() async throws {
+    @Test func `T-SSE-05 a compressed stream that breaks off connects again`() async throws {
         let flushed = Array(Coded.flushed(Data("id: 7\ndata: a\n\n".utf8)))
         let gzipHead: [UInt8] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3]
         let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Encoding: gzip\r\n\r\n"

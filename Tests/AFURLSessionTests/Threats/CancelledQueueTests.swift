@@ -27,7 +27,7 @@ struct CancelledQueueTests {
     }
 
     @Test(arguments: [1, 4])
-    func `T-API-01 a source of events calls back whatever becomes of the operations of its queue`(width: Int)
+    func `T-API-01 a source of events calls back even if the program cancels what its queue holds`(width: Int)
         async throws
     {
         let server = try TestServer()

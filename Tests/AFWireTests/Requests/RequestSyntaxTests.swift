@@ -1,3 +1,4 @@
+import AFBase
 import AFWire
 import Testing
 
@@ -20,6 +21,29 @@ struct RequestSyntaxTests {
             #expect(error.map(\.rule) == (isRefused ? .control : nil), "position \(position)")
             #expect(error?.position ?? position == position)
         }
+    }
+
+    @Test(arguments: UInt8.min...UInt8.max)
+    func `T-REQ-01 controls are refused in what Basic credentials carry, HTAB included`(byte: UInt8) {
+        let coded = ([0x75, 0x3A, byte]).withUnsafeBytes { Base64.encode($0) }
+        let value = Array("Basic ".utf8) + coded
+        let rejection = value.withUnsafeBytes { value in
+            "Authorization".withUTF8Bytes { name in
+                do throws(RequestRejection) {
+                    _ = try RequestSyntax.trimmedFieldValue(value, of: name)
+                    return RequestRejection?.none
+                } catch {
+                    return error
+                }
+            }
+        }
+
+        #expect(rejection?.rule == (byte < 0x20 || byte == 0x7F ? .control : nil))
+    }
+
+    @Test(arguments: ["Date", "ETag", "Link", "A", "Ex", "Expected", "Connections", "Proxy", "Proxyx"])
+    func `a name as long as a reserved one is the caller's`(name: String) {
+        #expect(name.withUTF8Bytes { ReservedField.of($0) } == nil)
     }
 
     @Test(arguments: ["a\r\n b", "a\r\n\tb", "\r\na", "a\r\n", "a\n", "a\r", "\r\n", "e\r\n\u{301}", "\u{301}\r\n"])
