@@ -61,6 +61,7 @@ struct SessionTests {
         server.route("GET", "/image", image)
         server.route("GET", "/page", ServerReply.text("page").header("Cache-Control", "max-age=60"))
         let loader = CachingLoader(memory: 1 << 20, disk: 0, path: nil)
+        defer { loader.close() }
 
         for _ in 0..<2 {
             #expect(await data(from: loader, server.url("/image")) == Data([1, 2, 3]))

@@ -85,6 +85,8 @@ import Testing
 
         try await profile.ended()
         #expect(profile.error?.urlCode == NSURLErrorCancelled && server.requests.map(\.path) == ["/login"])
+        // The one in between holds it.
+        for operation in profile.dependencies { profile.removeDependency(operation) }
     }
 
     @Test func `an operation continues into a file after a pause`() async throws {

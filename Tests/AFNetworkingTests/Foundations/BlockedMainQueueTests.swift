@@ -25,6 +25,8 @@
 
         @Test func `a completion handler that waits too long is told of, once`() {
             let watched = Watched()
+            // The checks hold the warning, which holds them.
+            defer { watched.checks.removeAll() }
             watched.warning.willCall()
             watched.warning.willCall()
             #expect(watched.checks.all.count == 1 && watched.texts.all.isEmpty)
@@ -40,6 +42,8 @@
 
         @Test func `a main queue that has called once is not warned about again`() {
             let watched = Watched()
+            // The checks hold the warning, which holds them.
+            defer { watched.checks.removeAll() }
             watched.warning.willCall()
             watched.warning.calls()
             watched.checks.all[0]()

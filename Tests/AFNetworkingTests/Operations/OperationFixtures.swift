@@ -14,6 +14,10 @@ final class Collected<Element: Sendable>: @unchecked Sendable {
         lock.withLock { elements.append(element) }
     }
 
+    func removeAll() {
+        lock.withLock { elements.removeAll() }
+    }
+
     /// Waits until there are so many, a minute at most.
     @discardableResult
     func wait(for count: Int, seconds: Double = 60) async throws -> [Element] {

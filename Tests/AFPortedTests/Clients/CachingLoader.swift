@@ -17,7 +17,14 @@ final class CachingLoader: NSObject, URLSessionDataDelegate {
         configuration.requestCachePolicy = .useProtocolCachePolicy
         session = URLSession(configuration: configuration, delegate: self, delegateQueue: .main)
         session.sessionDescription = "images"
+        let first = session
         session = URLSession(configuration: session.configuration, delegate: self, delegateQueue: Self.queue())
+        first?.finishTasksAndInvalidate()
+    }
+
+    /// A session holds its delegate until it is invalid.
+    func close() {
+        session.finishTasksAndInvalidate()
     }
 
     private static func queue() -> OperationQueue {

@@ -165,5 +165,7 @@ struct EchoExchangeTests {
         deadlines.shutDown()
         world.advance(by: .seconds(1))
         #expect(world.network.openConnections.isEmpty)
+        // They hold their pool, which holds the closure that noted them.
+        exchanges.removeAll()
     }
 }

@@ -16,6 +16,8 @@ struct ObjectTests {
     }
 
     @Test func `what Apple's loader has as objects are objects, equal to themselves alone`() throws {
+        // A session holds its tasks until they end.
+        defer { session.invalidateAndCancel() }
         let configuration = URLSessionConfiguration.ephemeral
         let objects: [NSObject] = [
             session, configuration, session.dataTask(with: url), session.dataTask(with: url),
@@ -31,6 +33,7 @@ struct ObjectTests {
     }
 
     @Test func `sessions, tasks and stores are keys`() {
+        defer { session.invalidateAndCancel() }
         let (one, other) = (session.dataTask(with: url), session.dataTask(with: url))
         let storage = HTTPCookieStorage()
 
