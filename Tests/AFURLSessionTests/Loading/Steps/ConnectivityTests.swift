@@ -61,6 +61,25 @@ struct ConnectivityTests {
         #expect(world.finish() == [])
     }
 
+    @Test func `T-STS-05 a host that wants TLS by the end of the wait gets it`() throws {
+        let known = HSTSStore()
+        let world = makeWorld { $0.strictTransportSecurity = known }
+        let task = world.session.dataTask(with: try #require(URL(string: "http://api.test/")))
+        task.resume()
+        world.advance(by: .milliseconds(500))
+
+        known.insert(
+            try #require(HSTSStore.Entry(host: "api.test", includesSubdomains: false, expires: .distantFuture))
+        )
+        world.set(.refuses(), for: "192.0.2.1")
+        world.changeNetwork()
+        world.run { task.state == .completed }
+
+        #expect(task.currentRequest?.url?.absoluteString == "https://api.test/")
+        #expect((task.error as? URLError)?.code == .cannotConnectToHost)
+        #expect(world.finish() == [])
+    }
+
     @Test func `without the setting the task fails, and says that there is no network`() throws {
         let world = makeWorld { $0.waitsForConnectivity = false }
 
