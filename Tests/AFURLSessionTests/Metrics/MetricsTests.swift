@@ -49,6 +49,7 @@ extension MonitoringTests {
             let plain = URLSession.loopback()
             let task = plain.dataTask(with: request) { _, _, _ in }
             #expect(!task.keepsMetrics)
+            task.cancel()
 
             let keeping = URLSession.loopback { $0.keepsTaskMetrics = true }
             let outcomes = Outcomes()
