@@ -160,7 +160,8 @@ struct ChallengeRules: Sendable, Equatable {
 }
 
 extension UntrustedServer {
-    /// Refuses a server so that the session's own error says why: what the standard evaluation refuses too, that names.
+    /// Refuses a server so that the session's own error says why. If the standard evaluation refuses the server too, the
+    /// error names its reason.
     fileprivate static func refuse(
         _ trust: ServerTrust,
         _ done: (URLSession.AuthChallengeDisposition, URLCredential?) -> Void

@@ -75,7 +75,8 @@ protocol ExchangeClient: AnyObject {
 
     // MARK: Sending
 
-    /// Asked before its first byte leaves. False if it has ended instead: the rules have changed while it waited.
+    /// The exchange asks this before the first byte of the request leaves. False if the client has ended: the rules have
+    /// changed while it waited.
     func mayBegin() -> Bool
     /// The exchange begins to send it.
     func exchangeBegins(on exchange: any Exchange)

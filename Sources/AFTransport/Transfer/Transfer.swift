@@ -26,7 +26,7 @@ package final class Transfer: PoolClient, DeadlineClient {
         /// What was received is not decoded yet.
         package static let undecoded = Pauses(rawValue: 16)
 
-        /// Of a response about which the session has not decided, it keeps no more.
+        /// The session has not decided about the response, and has no room for more of its body.
         package static let full = Pauses(rawValue: 64)
 
         /// The session has received all that its rate limit allows for now.

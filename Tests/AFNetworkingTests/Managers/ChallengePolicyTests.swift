@@ -38,6 +38,20 @@ import Testing
         }
     }
 
+    /// A task that the test resumes after it has changed the policy.
+    private func makeTask(
+        _ manager: HTTPSessionManager,
+        at site: ManagerSite,
+        _ heard: Heard<Answer>
+    ) -> URLSessionDataTask {
+        manager.dataTask(
+            with: site.request("/get"),
+            uploadProgress: nil,
+            downloadProgress: nil,
+            completionHandler: heard.completion
+        )
+    }
+
     private func acceptEveryServer(_ manager: HTTPSessionManager) {
         manager.securityPolicy.allowInvalidCertificates = true
         manager.securityPolicy.validatesDomainName = false
@@ -100,12 +114,7 @@ import Testing
         trustEveryServer(manager)
         #expect(await code() == nil)
         let heard = Heard<Answer>()
-        let made = manager.dataTask(
-            with: site.request("/get"),
-            uploadProgress: nil,
-            downloadProgress: nil,
-            completionHandler: heard.completion
-        )
+        let made = makeTask(manager, at: site, heard)
         let socket = try manager.webSocket("ws/echo")
         var events = try manager.events("events/3").makeAsyncIterator()
 
@@ -127,12 +136,7 @@ import Testing
         trustEveryServer(manager)
         #expect(await code(from: manager) == nil)
         let heard = Heard<Answer>()
-        let made = manager.dataTask(
-            with: site.request("/get"),
-            uploadProgress: nil,
-            downloadProgress: nil,
-            completionHandler: heard.completion
-        )
+        let made = makeTask(manager, at: site, heard)
         let socket = try manager.webSocket("ws/echo")
 
         manager.securityPolicy.hostRules = try Self.otherPins()
