@@ -62,7 +62,11 @@ extension SecurityContext: Hashable {
 
 /// The rules of a session, which may change while it runs.
 package final class SessionSecurity {
-    @exclusivity(unchecked) private var configuration: TLSConfiguration
+    @exclusivity(unchecked) private var configuration: TLSConfiguration {
+        didSet { isEvaluated = configuration.evaluator != nil }
+    }
+    /// Kept, since looking into the configuration copies the evaluator.
+    @exclusivity(unchecked) private var isEvaluated: Bool
     @exclusivity(unchecked) private var current: SecurityContext?
     private let connectionsPerHost: Int
     private let owner: Int
@@ -74,6 +78,7 @@ package final class SessionSecurity {
 
     package init(_ configuration: TLSConfiguration, connectionsPerHost: Int, owner: Int = 0) {
         self.configuration = configuration
+        isEvaluated = configuration.evaluator != nil
         self.owner = owner
         self.connectionsPerHost = connectionsPerHost
     }
@@ -94,6 +99,8 @@ package final class SessionSecurity {
         isReplaced = true
         isForgotten = true
     }
+
+    package var hasEvaluator: Bool { isEvaluated }
 
     /// Whether the rules, as they are now, forbid plain HTTP to this host.
     package func forbidsPlainText(to host: String) -> Bool {

@@ -27,15 +27,6 @@ struct LimitSettings: Sendable {
             overrides: overrides
         )
     }
-
-    /// The request's own rules take precedence over the session's, but never widen them.
-    func socketOptions(for request: TransferLimits?) -> SocketOptions {
-        var options = link.socketOptions
-        guard let request else { return options }
-        if let marking = request.marking { options.mark(marking) }
-        options.avoidsCellular = options.avoidsCellular || request.avoidsCellular
-        return options
-    }
 }
 
 /// The marks on a connection's packets, and the networks it may use. Requests that differ in these do not share a
@@ -48,6 +39,15 @@ struct LinkRules: Sendable, Hashable {
         var options = SocketOptions()
         options.mark(serviceType.marking)
         options.avoidsCellular = !allowsCellular
+        return options
+    }
+
+    /// The request's own rules take precedence over the session's, but never widen them.
+    func socketOptions(for request: TransferLimits?) -> SocketOptions {
+        var options = socketOptions
+        guard let request else { return options }
+        if let marking = request.marking { options.mark(marking) }
+        options.avoidsCellular = options.avoidsCellular || request.avoidsCellular
         return options
     }
 }

@@ -27,7 +27,7 @@ final class CacheRefresh: TransferClient {
             var key = try? session.connectionKey(for: request),
             session.refreshes.insert(hit.entry.id).inserted
         else { return }
-        key.follow(session.settings.limits.socketOptions(for: request.terms.limits))
+        key.follow(session.settings.limits.link.socketOptions(for: request.terms.limits))
         let refresh = CacheRefresh(hit, question, session)
         let transfer = Transfer(
             request,

@@ -55,10 +55,11 @@ extension Load: TransferClient {
         if session.learnsFromHeads {
             for step in session.steps.learning { step.learn(from: head, of: transfer, self) }
         }
-        let response = HTTPURLResponse(url: transfer.request.location, head: head, decodes: session.decodesContent)
+        let request = transfer.request
+        let response = HTTPURLResponse(url: request.location, head: head, decodes: session.decodesContent)
         // No step wants the only response of a load that succeeds.
         if head.status < 300, memory == nil {
-            if acceptResponse() { receive(response, to: transfer.request, transfer) }
+            if acceptResponse() { receive(response, to: request, transfer) }
         } else {
             judge(response: .response(PendingResponse(response, of: transfer)))
         }

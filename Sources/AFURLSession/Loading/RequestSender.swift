@@ -6,10 +6,11 @@ import Foundation
 /// Puts the request of a load on the wire, when the steps have prepared it.
 struct RequestSender {
     private let load: Load
-    private var session: SessionCore { load.session }
+    private let session: SessionCore
 
     init(_ load: Load) {
         self.load = load
+        session = load.session
     }
 
     func send(_ draft: RequestDraft) {
@@ -24,7 +25,7 @@ struct RequestSender {
         if let route = key.route {
             for step in session.steps.dressing { key = step.address(key, by: route, for: request, of: load) }
         }
-        key.follow(session.settings.limits.socketOptions(for: request.terms.limits))
+        key.follow(session.settings.limits.link.socketOptions(for: request.terms.limits))
         if let judge = load.trustJudge(for: request.endpoint) { key = key.judged(by: judge) }
         load.stopClock()
         let transfer = Transfer(
@@ -38,16 +39,17 @@ struct RequestSender {
             asksForPipelining: request.terms.asksForPipelining ?? session.settings.usesPipelining,
             client: load
         )
+        let route = key.route
         // Keep the body if it may have to go again: a proxy may ask for credentials, the task may have to wait for a
         // network, or an interceptor may ask for another attempt.
         transfer.keepsBody =
-            key.route != nil || session.settings.limits.waitsForConnectivity || load.memory?.interception != nil
+            route != nil || session.settings.limits.waitsForConnectivity || load.memory?.interception != nil
         if let trace = load.trace {
             transfer.observer = trace
             trace.began(request)
         }
         load.transfer = transfer
-        rememberForRetry(request, by: key.route)
+        rememberForRetry(request, by: route)
         start(transfer, with: request, draft)
         // The task may have been suspended while it had no transfer.
         if load.isSuspended { load.transfer?.pause(.suspended) }

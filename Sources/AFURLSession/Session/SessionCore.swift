@@ -187,8 +187,10 @@ final class SessionCore {
     }
 
     /// Whether the session's evaluator must decide about this server, and cannot, because the request goes without TLS.
-    func forbidsPlainText(to endpoint: Endpoint) -> Bool {
-        endpoint.scheme == .http && security.forbidsPlainText(to: endpoint.host.text)
+    func forbidsPlainText(to endpoint: @autoclosure () -> Endpoint) -> Bool {
+        guard security.hasEvaluator else { return false }
+        let endpoint = endpoint()
+        return endpoint.scheme == .http && security.forbidsPlainText(to: endpoint.host.text)
     }
 
     // MARK: - Ending

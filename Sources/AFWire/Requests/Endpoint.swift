@@ -5,7 +5,7 @@
 ///
 /// A class, because it is handed on many times for each request and never changes.
 package final class Endpoint: Sendable {
-    package enum Scheme: UInt8, Hashable, Sendable {
+    package enum Scheme: Hashable, Sendable {
         case http
         case https
 
