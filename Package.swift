@@ -298,7 +298,7 @@ let package = Package(
         .testTarget(
             name: "afnetTests",
             dependencies: [
-                "afnet", "AFImages", "AFNetworking", "AFURLSession", "AFNetworkingTesting", "AFFaults",
+                "afnet", "AFImages", "AFNetworking", "AFURLSession", "AFNetworkingTesting", "AFTestSupport", "AFFaults",
             ],
             swiftSettings: strict
         ),

@@ -5,27 +5,17 @@ import Glibc
 package enum TerminalQuestion {
     /// kitty's query, which other terminals ignore, and the query for device attributes, which every terminal answers.
     private static let text = "\u{1B}_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\u{1B}\\\u{1B}[c"
-    private static let patience = Duration.milliseconds(500)
 
-    /// The best mode of the terminal. Blocks if the terminal does not answer.
-    static func ask() -> GraphicsMode {
-        let device = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
-        guard device >= 0 else { return .blocks }
-        defer { close(device) }
-        var former = termios()
-        // In the background, a change of the terminal would stop the program.
-        guard tcgetpgrp(device) == getpgrp(), tcgetattr(device, &former) == 0 else { return .blocks }
-        var raw = former
-        // Without echo, and without waiting for the end of a line.
-        raw.c_lflag &= ~tcflag_t(ICANON | ECHO)
-        guard tcsetattr(device, TCSANOW, &raw) == 0 else { return .blocks }
-        defer { tcsetattr(device, TCSANOW, &former) }
-        let question = Array(text.utf8)
-        guard write(device, question, question.count) == question.count else { return .blocks }
-        return mode(answer: answer(from: device))
+    /// The best mode of the terminal. Blocks if the terminal does not answer. Ctrl-C interrupts the process.
+    package static func ask(patience: Duration = .milliseconds(500)) -> GraphicsMode {
+        QuietTerminal.ask(O_NONBLOCK) { device throws(CancellationError) in
+            let question = Array(text.utf8)
+            guard write(device, question, question.count) == question.count else { return .blocks }
+            return mode(answer: try answer(from: device, within: patience))
+        } ?? .blocks
     }
 
-    private static func answer(from device: Int32) -> [UInt8] {
+    private static func answer(from device: Int32, within patience: Duration) throws(CancellationError) -> [UInt8] {
         let end = ContinuousClock.now + patience
         var answer: [UInt8] = []
         while !isComplete(answer), answer.count < 4096 {
@@ -36,6 +26,7 @@ package enum TerminalQuestion {
             let count = read(device, &buffer, buffer.count)
             guard count > 0 else { break }
             answer += buffer[..<count]
+            if buffer[..<count].contains(QuietTerminal.interrupt) { throw CancellationError() }
         }
         return answer
     }
