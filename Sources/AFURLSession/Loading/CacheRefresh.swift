@@ -7,28 +7,32 @@ import Foundation
 
 /// Asks a server in the background about a stored response that a task has already got. It works for the cache alone:
 /// there is no task whose delegate could decide about the server.
-final class CacheRefresh: TransferClient {
+final class CacheRefresh: TransferClient, RequestOwner {
     private let hit: CacheHit
     private let question: CacheQuestion
-    private let session: SessionCore
+    /// The request of the task that got the stored response.
+    let presentRequest: URLRequest?
+    let session: SessionCore
     private let sent: CacheInstant
     private var writer: CacheWriter?
 
-    private init(_ hit: CacheHit, _ question: CacheQuestion, _ session: SessionCore) {
+    private init(_ hit: CacheHit, _ question: CacheQuestion, _ load: Load) {
         self.hit = hit
         self.question = question
-        self.session = session
+        presentRequest = load.presentRequest
+        session = load.session
         sent = session.cache.moment()
     }
 
     /// - Parameter request: The request with the fields that make it conditional.
-    static func begin(_ request: WireRequest, _ hit: CacheHit, _ question: CacheQuestion, in session: SessionCore) {
+    static func begin(_ request: WireRequest, _ hit: CacheHit, _ question: CacheQuestion, after load: Load) {
+        let session = load.session
         guard !session.isInvalidated, !session.forbidsPlainText(to: request.endpoint),
             var key = try? session.connectionKey(for: request),
             session.refreshes.insert(hit.entry.id).inserted
         else { return }
         key.follow(session.settings.limits.link.socketOptions(for: request.terms.limits))
-        let refresh = CacheRefresh(hit, question, session)
+        let refresh = CacheRefresh(hit, question, load)
         let transfer = Transfer(
             request,
             key: key,
@@ -52,6 +56,7 @@ final class CacheRefresh: TransferClient {
 
     func transferReceivedHead(_ transfer: Transfer, _ head: ResponseHead) {
         guard !transfer.wasDecidedElsewhere else { return transfer.cancel() }
+        for step in session.steps.learning { step.learn(from: head, of: transfer, for: self) }
         guard head.status != 304 else {
             _ = session.cache.confirm(hit, head.headers, sent: sent)
             return

@@ -52,9 +52,7 @@ extension Load: TransferClient {
     // MARK: - The response
 
     func transferReceivedHead(_ transfer: Transfer, _ head: ResponseHead) {
-        if session.learnsFromHeads {
-            for step in session.steps.learning { step.learn(from: head, of: transfer, self) }
-        }
+        for step in session.steps.learning { step.learn(from: head, of: transfer, for: self) }
         let request = transfer.request
         let response = HTTPURLResponse(url: request.location, head: head, decodes: session.decodesContent)
         // No step wants the only response of a load that succeeds.

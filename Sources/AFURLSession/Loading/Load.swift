@@ -7,7 +7,7 @@ import Foundation
 /// What one task does between `resume()` and its completion: the loop's side of the task. It lets the steps prepare
 /// each request and judge each outcome (`LoadSteps` has their order), keeps the task's snapshot up to date, and
 /// completes the task once. `LoadMachine` decides what comes next.
-final class Load {
+final class Load: RequestOwner {
     let request: OwnRequest
     /// Shared with the handle. The loop does not touch the handle itself: callers may refer to it weakly, and then
     /// retaining it is slow.

@@ -19,7 +19,7 @@ protocol LoadStep: AnyObject {
     func address(_ key: ConnectionKey, by route: ProxyRoute, for request: WireRequest, of load: Load) -> ConnectionKey
 
     /// The head of a final response has arrived: learns from it, whatever becomes of the response.
-    func learn(from head: ResponseHead, of transfer: Transfer, _ load: Load)
+    func learn(from head: ResponseHead, of transfer: Transfer, for owner: any RequestOwner)
 
     /// A response or a failure is there that may not be the task's.
     func judge(_ outcome: ExchangeOutcome, of load: Load) -> Verdict
@@ -31,8 +31,14 @@ extension LoadStep {
     func address(_ key: ConnectionKey, by route: ProxyRoute, for request: WireRequest, of load: Load) -> ConnectionKey {
         key
     }
-    func learn(from head: ResponseHead, of transfer: Transfer, _ load: Load) {}
+    func learn(from head: ResponseHead, of transfer: Transfer, for owner: any RequestOwner) {}
     func judge(_ outcome: ExchangeOutcome, of load: Load) -> Verdict { .pass }
+}
+
+/// A load, or a refresh of the cache, whose response the steps learn from.
+protocol RequestOwner: AnyObject {
+    var session: SessionCore { get }
+    var presentRequest: URLRequest? { get }
 }
 
 /// A request on its way through the steps.

@@ -17,8 +17,6 @@ final class SessionCore {
     let cache: CacheAccess
     /// The stored responses that the cache is asking servers about in the background.
     @exclusivity(unchecked) var refreshes: Set<CacheEntryID> = []
-    /// Whether cookies or HSTS are on: then the session reads the heads of responses for them.
-    let learnsFromHeads: Bool
     private let security: SessionSecurity
     let proxies: SessionProxies
     /// The steps of the session's loads.
@@ -46,7 +44,6 @@ final class SessionCore {
     @exclusivity(unchecked) private var hasAnsweredChallenge = false
     /// Numbers for the delegates of single tasks.
     @exclusivity(unchecked) var delegateNumbers = DelegateNumbers()
-
     /// What wakes the streams and WebSockets that wait to connect again.
     @exclusivity(unchecked) var sleepers: [ObjectIdentifier: () -> Void] = [:]
 
@@ -81,7 +78,6 @@ final class SessionCore {
         cookies = settings.cookies.setsCookies && settings.cookies.policy != .never ? settings.cookies.storage : nil
         steps = LoadSteps(for: settings, asksRegisteredClasses: asksRegisteredClasses, in: world)
         cache = CacheAccess(settings.cache.cache, in: world)
-        learnsFromHeads = cookies != nil || settings.transportSecurity != nil
         proven = ProvenCredentials(settings.credentials) {
             var generator = SystemRandomNumberGenerator()
             return (0..<16).map { _ in UInt8.random(in: 0...255, using: &generator) }

@@ -345,6 +345,32 @@ struct HopTests {
         #expect(requests.map { $0.headers["If-None-Match"] } == [nil, "\"1\""])
     }
 
+    @Test func `the session learns from the answer about a stored response that it serves stale`() async throws {
+        let site = try SecuredSite()
+        site.server.route("GET", "/stale") { request in
+            let isAsked = request.headers["If-None-Match"] != nil
+            return (isAsked ? ServerReply.status(304) : .text("x"))
+                .header("ETag", "\"1\"")
+                .header("Cache-Control", "max-age=0, stale-while-revalidate=86400")
+                .header("Set-Cookie", isAsked ? "visit=2" : "visit=1; Max-Age=100")
+                .header("Strict-Transport-Security", "max-age=\(isAsked ? 100 : 0)")
+        }
+        let hosts = HSTSStore()
+        let session = cached {
+            $0.tls = site.tls
+            $0.httpCookieStorage = HTTPCookieStorage()
+            $0.strictTransportSecurity = hosts
+        }
+        let url = site.server.url("/stale", host: "localhost")
+        _ = try await session.outcome(of: url)
+        #expect(!hosts.covers(host: "localhost"))
+        #expect(try await session.outcome(of: url).text == "x")
+
+        try await eventually { hosts.covers(host: "localhost") }
+        _ = try await session.outcome(of: site.server.url("/hello", host: "localhost"))
+        #expect(site.server.requests.map { $0.headers["Cookie"] } == [nil, "visit=1", "visit=2"])
+    }
+
     @Test func `T-TLS-10 nothing is asked about in the background where a delegate decides about servers`() async throws
     {
         let site = try SecuredSite()

@@ -52,7 +52,7 @@ final class CacheStep: LoadStep {
         case .serveAndValidate(let hit, let fields):
             // A refresh has no task, so no delegate could decide about the server.
             if !load.mayBeDecidedElsewhere(at: question.request.endpoint) {
-                CacheRefresh.begin(question.request.adding(fields), hit, question, in: load.session)
+                CacheRefresh.begin(question.request.adding(fields), hit, question, after: load)
             }
             return .answer(StoredAnswer(hit: hit, request: question.request, asked: asked))
         case .validate(let hit, let fields):

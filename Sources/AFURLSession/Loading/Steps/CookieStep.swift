@@ -25,12 +25,12 @@ final class CookieStep: LoadStep {
         fields.append("Cookie", load.presentRequest?.cookieField(value) ?? value)
     }
 
-    func learn(from head: ResponseHead, of transfer: Transfer, _ load: Load) {
+    func learn(from head: ResponseHead, of transfer: Transfer, for owner: any RequestOwner) {
         guard head.setsCookies, !transfer.isRefusedByProxy(head) else { return }
-        access(of: load)?.receive(head.headers, from: transfer.request.url, now: load.session.world.wallClock())
+        access(of: owner)?.receive(head.headers, from: transfer.request.url, now: owner.session.world.wallClock())
     }
 
-    private func access(of load: Load) -> CookieAccess? {
-        load.presentRequest.flatMap { CookieAccess(load.session.settings.cookies, $0.contents.cookies) }
+    private func access(of owner: any RequestOwner) -> CookieAccess? {
+        owner.presentRequest.flatMap { CookieAccess(owner.session.settings.cookies, $0.contents.cookies) }
     }
 }

@@ -25,11 +25,11 @@ final class HSTSStep: LoadStep {
         return .goOn
     }
 
-    func learn(from head: ResponseHead, of transfer: Transfer, _ load: Load) {
+    func learn(from head: ResponseHead, of transfer: Transfer, for owner: any RequestOwner) {
         let endpoint = transfer.request.endpoint
         // RFC 6797 §8.1: learn nothing from a server that only a delegate has accepted. A 407 is the proxy's.
         guard endpoint.scheme == .https, !transfer.isRefusedByProxy(head), !transfer.wasDecidedElsewhere else { return }
-        store.learn(head.headers, from: endpoint.host, at: load.session.world.wallClock())
+        store.learn(head.headers, from: endpoint.host, at: owner.session.world.wallClock())
     }
 }
 
