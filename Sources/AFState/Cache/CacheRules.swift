@@ -99,14 +99,16 @@ package enum CacheRules {
         case .staleWhileRevalidate:
             // Without a validator the whole request would be sent again.
             return request.control.onlyIfCached ? .serve : .serveAndValidate(conditions(for: stored))
-        case .no: return ask(stored, for: request)
+        case .no: return ask(stored, for: request, now: now)
         }
     }
 
-    private static func ask(_ stored: StoredHead, for request: CacheRequest) -> CachePlan {
+    private static func ask(_ stored: StoredHead, for request: CacheRequest, now: CacheInstant) -> CachePlan {
         if request.control.onlyIfCached { return .fail }
         let conditions = conditions(for: stored)
-        return conditions.isEmpty ? .network : .validate(conditions)
+        // Without a validator, the stored response can still stand in for an error.
+        let helps = !conditions.isEmpty || mayReplaceError(nil, with: stored, for: request, now: now)
+        return helps ? .validate(conditions) : .network
     }
 }
 
@@ -127,7 +129,8 @@ package enum CachePlan: Sendable, Equatable {
     case network(HTTPHeaders)
     /// From the cache.
     case serve
-    /// From the cache if the server confirms the stored response: the request gets these fields.
+    /// From the cache if the server confirms the stored response, which these fields ask it, or if it cannot answer.
+    /// Without a validator there are no such fields.
     case validate(HTTPHeaders)
     /// From the cache now. Meanwhile the server is asked, with these fields, whether the response may be used again.
     case serveAndValidate(HTTPHeaders)

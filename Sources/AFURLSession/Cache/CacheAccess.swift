@@ -8,35 +8,12 @@ import Foundation
 /// Asks and fills the cache for the tasks of a session. Confined to the loop, and never waits: its own worker does what
 /// may wait for the disk.
 ///
-/// One per `SessionCore`. For each exchange of a task, that is for each hop:
+/// One per `SessionCore`. `CacheStep` looks each request up, and judges the answers of servers that it asked about stored
+/// responses. `Load+Storing` stores what the task gets. `CacheRefresh` does both for a response that was served stale.
 ///
-/// ```
-/// 1  let partition = access.partition(for: endpoint, security: …, isDecidedElsewhere: …, through: …)
-///    let question = CacheQuestion(request: frozen, policy: …, partition: partition, decodes: …)
-/// 2  access.lookUp(question) { finding in … }     called once: at once, or in a later turn
-///      .network(fields)               send, with the fields the request lacks
-///      .serve(hit)                    hit.unconfirmed(at: now): its response, its body, end; no will-cache, no cookies
-///      .validate(hit, fields)         send with the fields; go on with 3
-///      .serveAndValidate(hit, fields) answer as for .serve; send for the cache alone; 3 and 4
-///      .fail                          fail(.notCached)
-/// 3  head of a response to .validate or .serveAndValidate:
-///      304: access.confirm(hit, head.headers, sent: …, mayStore: …)
-///             .serve(hit)     answer with it as it is
-///             .ask            send once more, without the fields
-///      an error (5xx, or none): access.mayReplaceError(status, with: hit) → answer with hit as for .serve
-///      anything else: 4
-/// 4  head of any other final response, from the network:
-///      access.note(head.status, head.headers, to: frozen)       removes what is outdated by it
-///      let writer = access.beginStore(head.status, version, headers, for: question, sent: …, isDecoded: …)
-///    body, as the task gets it:  writer?.append(bytes)
-///    complete, decoded, wanted:  ask the delegate with writer.proposal(at: url), then
-///                                writer.finish() or writer.finish(as: answer)
-///    in all other cases:         let go of the writer; nothing is stored
-/// ```
-///
-/// A 304 to a request that was not sent with the fields of 2 goes to the task as it is. Do not give responses from the
-/// cache to `note` or `beginStore`, nor their `Set-Cookie` to the cookie storage. Bodies are stored as the task gets
-/// them: a hit passes by the decoder (`hit.isDecoded`).
+/// A 304 to a request that was sent without conditions of the cache goes to the task as it is. Do not give responses
+/// from the cache to `note` or `beginStore`, nor their `Set-Cookie` to the cookie storage. Bodies are stored as the task
+/// gets them: a hit passes by the decoder (`hit.isDecoded`).
 final class CacheAccess {
     let cache: URLCache?
     private let world: World

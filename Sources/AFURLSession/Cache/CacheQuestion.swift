@@ -77,7 +77,8 @@ enum CacheFinding: Sendable {
     case network(HTTPHeaders)
     /// Answer with this hit and send nothing.
     case serve(CacheHit)
-    /// Send the request with these fields. On 304 answer with this hit, otherwise with the server's response.
+    /// Send the request with these fields. Answer with this hit on the 304 that they ask for, or if the hit may stand in
+    /// for an error; otherwise with the server's response.
     case validate(CacheHit, HTTPHeaders)
     /// Answer with this hit, and send the request with these fields only to update the cache.
     case serveAndValidate(CacheHit, HTTPHeaders)

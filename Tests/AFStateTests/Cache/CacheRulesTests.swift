@@ -307,6 +307,23 @@ extension CacheTests {
             #expect(!mayReplace(nil, "max-age=10", 111, tolerant))
         }
 
+        @Test func `a response without a validator is not asked about, but may stand in for an error`() throws {
+            let plain = try request()
+            func plan(_ text: String, after age: Int64, _ request: CacheRequest) -> CachePlan {
+                let stored = head([("Cache-Control", text)], for: request)
+                return CacheRules.plan(request, policy: .useProtocolCachePolicy, stored: stored, now: at(age))
+            }
+            let text = "max-age=10, stale-if-error=20"
+
+            #expect(plan(text, after: 9, plain) == .serve)
+            #expect(plan(text, after: 30, plain) == .validate(HTTPHeaders()))
+            #expect(plan(text, after: 31, plain) == .network(HTTPHeaders()))
+            #expect(plan(text + ", must-revalidate", after: 30, plain) == .network(HTTPHeaders()))
+            #expect(plan("max-age=10", after: 30, plain) == .network(HTTPHeaders()))
+            let impatient = try request("http://a.test/page", ["Cache-Control": "only-if-cached"])
+            #expect(plan(text, after: 30, impatient) == .fail)
+        }
+
         @Test("which statuses are kept, which take the place of what is kept, and which make it outdated")
         func statuses() throws {
             let asked = try request()
@@ -476,9 +493,11 @@ extension CacheTests {
             #expect(try plan([], ["Cache-Control": "max-stale"], after: 1000) == "serve")
             #expect(try plan([], ["Cache-Control": "max-stale=5"], after: 5) == "serve")
             #expect(try plan([], ["Cache-Control": "max-stale=5"], after: 6) == "network")
-            for text in ["max-age=1000", "min-fresh=0", "stale-if-error=1000", "stale-while-revalidate=1000"] {
+            for text in ["max-age=1000", "min-fresh=0", "stale-while-revalidate=1000"] {
                 #expect(try plan([], ["Cache-Control": text], after: 1) == "network")
             }
+            #expect(try plan([], ["Cache-Control": "stale-if-error=5"], after: 5) == "validate")
+            #expect(try plan([], ["Cache-Control": "stale-if-error=5"], after: 6) == "network")
             // … or the response (RFC 5861 §3).
             let fields = [("Cache-Control", "stale-while-revalidate=5")]
             #expect(try plan(fields, after: 5) == "serve, validate")

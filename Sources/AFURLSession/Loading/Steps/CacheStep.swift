@@ -3,11 +3,13 @@ import AFTransport
 import AFWire
 import Foundation
 
-/// The stored response that a conditional request asks the server about.
+/// The stored response that a request asks the server about.
 struct CacheValidation {
     let question: CacheQuestion
     let hit: CacheHit
     let sent: CacheInstant
+    /// The cache asks for a 304. Otherwise the stored response can only stand in for an error.
+    let isConditional: Bool
 }
 
 /// Answers requests from the cache, asks the server about stored responses, and puts these in place of failures.
@@ -57,11 +59,12 @@ final class CacheStep: LoadStep {
             return .answer(StoredAnswer(hit: hit, request: question.request, asked: asked))
         case .validate(let hit, let fields):
             guard let present = load.presentRequest else { return .goOn }
-            load.trace?.note(.cacheValidation)
+            load.trace?.note(fields.isEmpty ? .cacheMiss : .cacheValidation)
             load.memory(beginningWith: present).validation = CacheValidation(
                 question: question,
                 hit: hit,
-                sent: load.session.cache.moment()
+                sent: load.session.cache.moment(),
+                isConditional: !fields.isEmpty
             )
             draft.wire = .ready(question.request.adding(fields))
             return .goOn
@@ -87,7 +90,7 @@ final class CacheStep: LoadStep {
         let cache = load.session.cache
         let request = validation.question.request
         let status = pending.response.statusCode
-        if status == 304 {
+        if status == 304, validation.isConditional {
             let confirmation = cache.confirm(
                 validation.hit,
                 pending.response.headers,

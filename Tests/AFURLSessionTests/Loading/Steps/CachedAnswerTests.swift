@@ -80,6 +80,30 @@ struct CachedAnswerTests {
         #expect(world.finish() == [])
     }
 
+    @Test func `an answer without a validator stands in for an error, and for no 304 that it did not ask for`() {
+        world.scripts(
+            "a.test",
+            [
+                [
+                    .expectRequest, reply("Cache-Control: max-age=10, stale-if-error=1000"),
+                    .expectRequest, reply("X: y", status: "503 Service Unavailable"),
+                    .expectRequest, .reply("HTTP/1.1 304 Not Modified\r\n\r\n"),
+                    .expectRequest, .close,
+                ],
+                [.expectRequest, .close, .again],
+            ]
+        )
+        #expect(ages() == [])
+        world.advance(by: .seconds(20))
+        #expect(ages() == ["20"])
+        #expect((world.load("http://a.test/").task.response as? HTTPURLResponse)?.statusCode == 304)
+        world.advance(by: .seconds(20))
+        #expect(ages() == ["40"])
+        world.advance(by: .seconds(1000))
+        #expect(ages() == nil)
+        #expect(world.finish() == [])
+    }
+
     // MARK: - Statuses
 
     /// The statuses of three loads in a row from a server that answers once with this, and then with 204.
