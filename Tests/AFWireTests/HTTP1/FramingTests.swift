@@ -244,11 +244,14 @@ import Testing
         "Transfer-Encoding: gzip\r\n", "Content-Length: 5\r\nContent-Length: 6\r\n",
     ])
     func `T-MSG-18 a tunnel ignores framing fields`(field: String) {
-        let outcome = ResponseSetting(method: "CONNECT").outcome(of: "HTTP/1.1 200 OK\r\n\(field)\r\ntunnel")
+        for interim in ["", "HTTP/1.1 103 Early Hints\r\n\r\n"] {
+            let response = "\(interim)HTTP/1.1 200 OK\r\n\(field)\r\ntunnel"
+            let outcome = ResponseSetting(method: "CONNECT").outcome(of: response)
 
-        #expect(outcome.head?.framing == BodyFraming.none)
-        #expect(outcome.head?.contentLength == nil)
-        #expect(outcome.surplus == 6 && outcome.body.isEmpty)
+            #expect(outcome.head?.framing == BodyFraming.none)
+            #expect(outcome.head?.contentLength == nil)
+            #expect(outcome.surplus == 6 && outcome.body.isEmpty)
+        }
     }
 
     @Test func `T-MSG-18 a refused tunnel is framed like any response`() {
