@@ -90,6 +90,7 @@ struct SessionContractTests {
 
     @Test func `15.1 tasks are numbered from 1, and the shared session cannot be ended`() async throws {
         let session = URLSession.loopback()
+        defer { session.invalidateAndCancel() }
         #expect((1...3).map { _ in session.dataTask(with: server.url("/see")).taskIdentifier } == [1, 2, 3])
 
         URLSession.shared.invalidateAndCancel()

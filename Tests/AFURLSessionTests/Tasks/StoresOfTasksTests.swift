@@ -28,6 +28,8 @@ struct StoresOfTasksTests {
             URLCredential(user: name, password: "canary-word", persistence: .forSession)
         }
         let session = URLSession(configuration: .ephemeral)
+        // A task that was never resumed keeps its session, and the session keeps it.
+        defer { session.invalidateAndCancel() }
         let task = session.dataTask(with: try #require(URL(string: "http://127.0.0.1/")))
         storage.set(user("a"), for: space, task: task)
         storage.setDefaultCredential(user("b"), for: space, task: task)
@@ -42,6 +44,7 @@ struct StoresOfTasksTests {
     @Test func `a task's cookies are those of its request`() async throws {
         let storage = Cookies().storage
         let session = URLSession(configuration: .ephemeral)
+        defer { session.invalidateAndCancel() }
         var request = URLRequest(url: try url("http://www.example.com/"))
         let task = session.dataTask(with: request)
         request.mainDocumentURL = try url("http://evil.com/")
@@ -66,6 +69,7 @@ struct StoresOfTasksTests {
         let cache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 4 << 20, directory: folder.url)
         let request = URLRequest(url: try url("http://a.test/page"))
         let session = URLSession(configuration: .ephemeral)
+        defer { session.invalidateAndCancel() }
         let task = session.dataTask(with: request)
         let response = try #require(
             HTTPURLResponse(
