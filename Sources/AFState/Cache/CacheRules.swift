@@ -129,8 +129,8 @@ package enum CachePlan: Sendable, Equatable {
     case network(HTTPHeaders)
     /// From the cache.
     case serve
-    /// From the cache if the server confirms the stored response, which these fields ask it, or if it cannot answer.
-    /// Without a validator there are no such fields.
+    /// From the cache if the server confirms the stored response, or if that may stand in for an error. The request gets
+    /// these fields, which ask for the confirmation; there are none if the stored response has no validator.
     case validate(HTTPHeaders)
     /// From the cache now. Meanwhile the server is asked, with these fields, whether the response may be used again.
     case serveAndValidate(HTTPHeaders)

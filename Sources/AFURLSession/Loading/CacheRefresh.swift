@@ -5,8 +5,8 @@ import AFTransport
 import AFWire
 import Foundation
 
-/// Asks a server in the background about a stored response that a task has already got. It works for the cache alone:
-/// there is no task whose delegate could decide about the server.
+/// Asks a server in the background about a stored response that a task has already got. No task gets the answer, so no
+/// delegate could decide about the server; the cache and the steps that learn take what they need of it.
 final class CacheRefresh: TransferClient, RequestOwner {
     private let hit: CacheHit
     private let question: CacheQuestion

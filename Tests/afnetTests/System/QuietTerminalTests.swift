@@ -13,7 +13,7 @@ import afnet
             #expect(PasswordQuestion.ask("password: ") == "secret")
             #expect(typist.sawNoEcho)
             #expect(terminal.echoes)
-            #expect(terminal.isStill == false, "the end of the line")
+            #expect(terminal.shows("\n"), "the end of the line")
         }
     }
 
