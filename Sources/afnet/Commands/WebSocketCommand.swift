@@ -42,6 +42,7 @@ import Foundation
             unread.start()
             for try await message in task.messages { try write(message) }
             say("closed with \(task.closeCode.rawValue)")
+            try checkClose()
         } catch {
             failure = error as? TransferFailure ?? TransferFailure(error, hasResponse: true)
         }
@@ -49,6 +50,14 @@ import Foundation
         try jar.finish()
         if let failure = unread.failure ?? failure { throw failure }
         return .done
+    }
+
+    /// The task takes any close as orderly once the program has closed, but the server's code may be a complaint.
+    private func checkClose() throws(TransferFailure) {
+        guard ![.normalClosure, .goingAway, .noStatusReceived].contains(task.closeCode) else { return }
+        let reason = task.closeReason.map { ": \"\(TerminalText.escaped(String(decoding: $0, as: UTF8.self)))\"" } ?? ""
+        let message = "The WebSocket was closed with code \(task.closeCode.rawValue)\(reason)."
+        throw TransferFailure(.cannotReceive, message)
     }
 
     private func say(_ text: String) {

@@ -65,7 +65,7 @@ import Testing
         let missing = try await Program.run("ws", url("/missing"), input: "")
         #expect(missing.code == 22 && missing.errors.contains("404"))
         let closed = try await Program.run("ws", url("/ws/close/1011?reason=broken"), input: "x\n")
-        #expect(closed.code == 56 && closed.errors.contains("1011"))
+        #expect(closed.code == 56 && closed.errors.contains(#"1011: "broken""#), "\(closed.code): \(closed.errors)")
         let cut = try await Program.run("ws", url("/ws/bad/close-without-close"))
         #expect(cut.code == 18 && cut.errors.contains("1006"))
         let input = Pipe()
@@ -75,6 +75,21 @@ import Testing
         let text = try await Program.run(["ws", url("/ws/echo")], input: Data([0xFF, 0x0A]))
         #expect(text.code == 26 && text.errors.contains("--binary"))
         #expect(try await Program.run("ws").code == 2)
+    }
+
+    @Test func `a complaint that answers the Close frame of afnet is a failure`() async throws {
+        server.route(
+            "GET",
+            "/ws/complains",
+            ServerReply.webSocket { socket in
+                while try socket.receiveFrame().map({ $0.closeCode == nil }) == true {}
+                try socket.send(.close(1011, reason: "bro\u{1B}ken"))
+            }
+        )
+        let run = try await Program.run("ws", "-v", url("/ws/complains"), input: "x\n")
+
+        #expect(run.code == 56 && run.errors.contains("* closed with 1011"), "\(run.code): \(run.errors)")
+        #expect(run.errors.contains(#"closed with code 1011: "bro\u{1B}ken"."#), "\(run.errors)")
     }
 
     @Test func `redirects are followed when asked for`() async throws {
