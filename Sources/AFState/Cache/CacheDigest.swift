@@ -40,8 +40,8 @@ package struct CacheDigest: Sendable, Hashable {
     /// 32 digits in lower case.
     package var text: String {
         let digits = Array("0123456789abcdef".utf8)
-        let bytes = [high, low].flatMap { number in
-            stride(from: 60, through: 0, by: -4).map { digits[Int(number >> UInt64($0) & 15)] }
+        let bytes = [high, low].flatMap { (number: UInt64) -> [UInt8] in
+            stride(from: 60, through: 0, by: -4).map { (shift: Int) -> UInt8 in digits[Int(number >> shift & 15)] }
         }
         return String(decoding: bytes, as: UTF8.self)
     }

@@ -1,3 +1,5 @@
+import AFBase
+import AFTestFixtures
 import AFVirtualWorld
 import AFWire
 import Foundation
@@ -101,6 +103,39 @@ struct CachedAnswerTests {
         #expect(ages() == ["40"])
         world.advance(by: .seconds(1000))
         #expect(ages() == nil)
+        #expect(world.finish() == [])
+    }
+
+    /// The cache judges before the step that waits, and before the interceptors.
+    @Test(arguments: ["ETag: \"1\"\r\n", ""])
+    func `an answer stands in for an error that a task would wait for or try again after`(validator: String) {
+        let asked = Lock(0)
+        let retrying = RetryingInterceptor { _ in
+            asked.withLock { $0 += 1 }
+            return .retry
+        }
+        world.configure {
+            $0.requestInterceptors = [retrying]
+            $0.waitsForConnectivity = true
+        }
+        world.host("a.test", "192.0.2.1")
+        world.script(
+            "a.test",
+            .expectRequest,
+            reply(validator + "Cache-Control: max-age=10, stale-if-error=1000\r\nX: y"),
+            .expectRequest,
+            reply("Connection: close", status: "503 Service Unavailable"),
+            .close
+        )
+        #expect(ages() == [])
+        world.advance(by: .seconds(20))
+        #expect(ages() == ["20"])
+        world.set(.failsAtOnce(ENETUNREACH), for: "192.0.2.1")
+        world.advance(by: .seconds(10))
+
+        let offline = world.load("http://a.test/")
+        #expect(offline.body == "body" && !offline.all.contains(.waiting))
+        #expect(asked.withLock { $0 } == 0)
         #expect(world.finish() == [])
     }
 
