@@ -1,6 +1,8 @@
+import AFBase
 import AFLoop
 import AFNetworkingTesting
 import AFTLS
+import AFTestSupport
 import AFURLSession
 import Foundation
 import Testing
@@ -127,6 +129,57 @@ extension SecuredTests {
             #expect(delegate.methods.value.isEmpty)
         }
 
+        @Test(arguments: [ServerTrustDecision.accept, .reject(rule: "pins of the test", explanation: "no pin matches")])
+        func `an evaluator that takes its time holds up no other server`(decision: ServerTrustDecision) async throws {
+            let (isAsked, mayDecide) = (Watched(false), DispatchSemaphore(value: 0))
+            let evaluator = SlowEvaluator { _ in
+                isAsked.change { $0 = true }
+                mayDecide.wait()
+                return decision
+            }
+            let delegate = TrustDelegate { _ in (.performDefaultHandling, nil) }
+            let session = site.session(delegate: delegate) { $0.evaluator = evaluator }
+            let judged = Outcomes()
+            session.dataTask(with: site.server.url("/hello"), completionHandler: judged.handler).resume()
+            _ = try await isAsked.wait("the evaluator") { $0 }
+
+            let plain = try TestServer()
+            plain.route("GET", "/plain", ServerReply.text("plain"))
+            #expect(try await session.outcome(of: plain.url("/plain")).text == "plain")
+            mayDecide.signal()
+
+            let outcome = try await judged.first()
+            if decision == .accept {
+                #expect(outcome.text == "hello", "\(outcome)")
+                #expect(delegate.methods.value == [NSURLAuthenticationMethodServerTrust])
+            } else {
+                #expect(outcome.code == -1202 && outcome.error?.loadFailure?.security?.rule == "pins of the test")
+                #expect(delegate.methods.value.isEmpty)
+                #expect(try await site.ended().received.isEmpty)
+            }
+        }
+
+        @Test func `an evaluator that takes too long refuses, and is asked about the next handshake`() async throws {
+            let (mayGoOn, isLate) = (DispatchSemaphore(value: 0), Lock(true))
+            let evaluator = SlowEvaluator { _ in
+                if isLate.withLock({ $0 }) { mayGoOn.wait() }
+                return .accept
+            }
+            let session = site.session {
+                $0.evaluator = evaluator
+                $0.decisionTimeout = 0.05
+            }
+
+            let late = try await session.outcome(of: site.server.url("/hello"))
+            #expect(late.code == -1202 && late.error?.loadFailure?.security?.rule == "time for a decision", "\(late)")
+            #expect(try await site.ended().received.isEmpty)
+
+            isLate.withLock { $0 = false }
+            mayGoOn.signal()
+            session.tls.decisionTimeout = 10
+            #expect(try await session.outcome(of: site.server.url("/hello")).text == "hello")
+        }
+
         @Test func `a delegate can identify us`() async throws {
             let client = try site.authority.issueClient("somebody")
             let identity = try ClientIdentity(
@@ -194,4 +247,11 @@ private final class RepeatingDelegate: URLSessionDataDelegate {
         completionHandler(.useCredential, challenge.protectionSpace.serverTrust.map { URLCredential(trust: $0) })
         challenge.sender?.performDefaultHandling(for: challenge)
     }
+}
+
+/// An evaluator that the handshake waits for.
+private struct SlowEvaluator: BlockingServerEvaluator {
+    let decision: @Sendable (ServerTrust) -> ServerTrustDecision
+
+    func evaluate(_ trust: ServerTrust) -> ServerTrustDecision { decision(trust) }
 }
