@@ -121,7 +121,7 @@ extension Load {
         _ body: (any BodySource)?,
         keepsBody: Bool = true,
         after response: HTTPURLResponse?,
-        from entry: LoadSteps.Entry = .cookies
+        from entry: LoadSteps.Entry = .security
     ) -> Verdict {
         guard let memory, let handle else { return .pass }
         guard memory.headBytes + (transfer?.times.responseHeadBytes ?? 0) <= Load.headBudget else {
@@ -133,7 +133,7 @@ extension Load {
                 try freeze(request, keepsBody ? former : nil, with: headers(of: handle, for: request))
             }
         )
-        if case .refused(let rejection) = wire, entry == .cookies || !session.steps.hasClassesToAsk() {
+        if case .refused(let rejection) = wire, entry == .security || !session.steps.hasClassesToAsk() {
             body?.close()
             return .fail(.rejected(rejection), showing: response)
         }

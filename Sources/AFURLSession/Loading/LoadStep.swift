@@ -186,7 +186,7 @@ final class PendingResponse {
 struct LoadSteps {
     /// Where a request enters the list.
     enum Entry {
-        case date, consumer, interceptors, classes, cookies, wire
+        case date, consumer, interceptors, classes, security
     }
 
     /// The steps that a request passes.
@@ -202,7 +202,7 @@ struct LoadSteps {
 
     var interceptorsPlace = 0
     var classesPlace = 0
-    var cookiesPlace = 0
+    var securityPlace = 0
 
     func place(of entry: Entry) -> Int {
         switch entry {
@@ -210,8 +210,7 @@ struct LoadSteps {
         case .consumer: 1
         case .interceptors: interceptorsPlace
         case .classes: classesPlace
-        case .cookies: cookiesPlace
-        case .wire: preparing.count
+        case .security: securityPlace
         }
     }
 }

@@ -20,14 +20,14 @@
 ///
 /// | step | why | enters at |
 /// |---|---|---|
-/// | credentials | 401, 407, or the tunnel's 407 | cookies |
-/// | cache | a 304 came, but the stored response cannot be used | cookies |
+/// | credentials | 401, 407, or the tunnel's 407 | HSTS |
+/// | cache | a 304 came, but the stored response cannot be used | HSTS |
 /// | redirects | 3xx | protocol classes |
-/// | connectivity | there was no network | the wire |
-/// | interceptors | another attempt | interceptors |
+/// | connectivity | there was no network | HSTS |
+/// | interceptors | another attempt | interceptors, and HSTS after them if the former body goes again |
 ///
 /// An example: a 401 arrives. HSTS and cookies learn from it. Credentials finds a credential or asks the delegate, and
-/// sends the request again, from the cookies on. The cache has a 302 for it by now, and answers. The load judges that as
+/// sends the request again, from HSTS on. The cache has a 302 for it by now, and answers. The load judges that as
 /// a response of the network, but nothing learns from it: credentials and cache pass, redirects asks the delegate, and
 /// sends the request for the target, from the protocol classes on.
 ///
@@ -50,8 +50,8 @@ extension LoadSteps {
             hasClassesToAsk = { !classes.all.isEmpty }
         }
         preparing.append(LocalSchemeStep())
+        securityPlace = preparing.count
         if let security { preparing.append(security) }
-        cookiesPlace = preparing.count
         if let cookies { preparing.append(cookies) }
         preparing.append(cache)
 

@@ -32,10 +32,6 @@ final class ConnectivityStep: LoadStep {
         // The transfer never had a connection: it gets no entry in the metrics.
         load.transfer = nil
         // Made anew: the wait may have changed cookies, credentials, and which hosts want TLS.
-        var request = memory.request
-        if let endpoint = request.target?.endpoint, endpoint.scheme == .http, load.session.wantsTLS(endpoint) {
-            request.url = request.url?.withTLS
-        }
-        return load.sending(request, inPlaceOf: memory.unaddressed ?? former.request, body, after: nil)
+        return load.sending(memory.request, inPlaceOf: memory.unaddressed ?? former.request, body, after: nil)
     }
 }

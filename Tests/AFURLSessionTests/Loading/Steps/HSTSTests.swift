@@ -1,3 +1,4 @@
+import AFBase
 import AFNetworkingTesting
 import AFTestFixtures
 import Foundation
@@ -70,5 +71,93 @@ struct HSTSTests {
         #expect(learning.entries.isEmpty)
         _ = try await session.outcome(of: site.server.url("/sts", host: "localhost"))
         #expect(learning.entries.map(\.host) == ["localhost"])
+    }
+
+    // MARK: - Requests that go another time
+
+    @Test func `T-STS-05 another attempt goes over TLS, whatever URL the adapter gives it`() async throws {
+        let site = try SecuredSite()
+        let attempts = Lock(0)
+        site.server.route("GET", "/busy") { _ in
+            attempts.withLock {
+                $0 += 1
+                return $0 < 3 ? .status(503) : .text("done")
+            }
+        }
+        let plain = try #require(URL(string: "http://localhost:\(site.server.port)/busy"))
+        let known = try store("localhost")
+        let session = URLSession.loopback {
+            $0.tls.anchors = .certificates([site.authority.certificate])
+            $0.strictTransportSecurity = known
+            $0.requestInterceptors = [
+                AdaptingInterceptor { request, _ in
+                    var request = request
+                    request.url = plain
+                    return request
+                },
+                RetryingInterceptor { _ in .retry },
+            ]
+        }
+        let outcomes = Outcomes()
+        let task = session.dataTask(with: plain, completionHandler: outcomes.handler)
+        task.resume()
+
+        #expect(try await outcomes.first().text == "done")
+        #expect(task.currentRequest?.url?.scheme == "https" && attempts.withLock { $0 } == 3)
+        #expect(site.server.connections.allSatisfy { $0.tls != nil })
+    }
+
+    /// Each of these learns that the host wants TLS while the session waits to send the request another time.
+    @Test(arguments: ["/auth", "/busy", "/led"])
+    func `T-STS-05 a host that wants TLS by the time of another request hears nothing more in the clear`(
+        path: String
+    ) async throws {
+        let server = try TestServer()
+        server.route("GET", "/auth", ServerReply.status(401).header("WWW-Authenticate", "Basic realm=\"a\""))
+        server.route("GET", "/busy", ServerReply.status(503))
+        let former = try TestServer()
+        former.route(
+            "GET",
+            "/led",
+            ServerReply.status(302).header("Location", server.url("/busy", host: "localhost").absoluteString)
+        )
+        let (known, entry) = (HSTSStore(), try store("localhost").entries)
+        let session = URLSession.loopback(delegate: LoginDelegate { entry.forEach(known.insert) }) {
+            $0.strictTransportSecurity = known
+            $0.requestInterceptors = [
+                RetryingInterceptor { attempt in
+                    entry.forEach(known.insert)
+                    return attempt.number < 2 ? .retry : .giveUp
+                }
+            ]
+        }
+        let first = path == "/led" ? former.url(path) : server.url(path, host: "localhost")
+        let outcomes = Outcomes()
+        let task = session.dataTask(with: first, completionHandler: outcomes.handler)
+        task.resume()
+
+        // The server does not speak TLS.
+        #expect(try await outcomes.first().error != nil)
+        #expect(task.currentRequest?.url?.scheme == "https")
+        #expect(server.requests.count == 1)
+    }
+}
+
+/// Gives a password for each challenge.
+private final class LoginDelegate: NSObject, URLSessionTaskDelegate {
+    private let prepare: @Sendable () -> Void
+
+    init(_ prepare: @escaping @Sendable () -> Void) {
+        self.prepare = prepare
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        prepare()
+        completionHandler(.useCredential, URLCredential(user: "ann", password: "canary", persistence: .none))
     }
 }
