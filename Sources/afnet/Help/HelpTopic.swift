@@ -72,10 +72,10 @@ struct HelpTopic: Sendable {
             afnet --unix-socket /run/docker.sock http://docker/version
             afnet -m 30 --connect-timeout 5 --limit-rate 500k -O https://example.com/file.iso
 
-        --next begins a group with options of its own. What --limit-rate allows, the
-        URLs of a group have together. A request has default fields Accept and
-        User-Agent; -H replaces them. A program that drives afnet should use the long
-        names.
+        --next begins a group with options and a login of its own. What --limit-rate
+        allows, the URLs of a group have together. A request has default fields Accept
+        and User-Agent; -H replaces them. A program that drives afnet should use the
+        long names.
 
         """
     )

@@ -5,11 +5,11 @@ import Foundation
 /// never to the jar, which would send them to every port of their host, and without TLS.
 @MainActor final class CookieKeeper {
     private let options: CookieOptions
-    private let storage: HTTPCookieStorage
+    private let cookies: RunCookies
 
-    init(_ options: CookieOptions, _ storage: HTTPCookieStorage) throws(TransferFailure) {
+    init(_ options: CookieOptions, _ cookies: RunCookies) throws(TransferFailure) {
         self.options = options
-        self.storage = storage
+        self.cookies = cookies
         for path in options.files { try load(path) }
     }
 
@@ -22,17 +22,15 @@ import Foundation
             if error.isMissingFile { return }
             throw TransferFailure(.cannotRead, "--cookie-file: \(path): \(error.text)")
         }
-        for cookie in CookieText.cookies(in: String(decoding: data, as: UTF8.self))
-        where !options.skipsSessionCookies || !cookie.isSessionOnly {
-            storage.setCookie(cookie)
-        }
+        let found = CookieText.cookies(in: String(decoding: data, as: UTF8.self))
+        cookies.add(options.skipsSessionCookies ? found.filter { !$0.isSessionOnly } : found)
     }
 
     /// Writes the jar after the last URL of the group.
     func finish() throws(TransferFailure) {
         guard let path = options.jar else { return }
         do throws(SystemFailure) {
-            let text = Data(CookieText.text(of: storage.cookies ?? []).utf8)
+            let text = Data(CookieText.text(of: cookies.storage.cookies ?? []).utf8)
             if path == "-" {
                 try Descriptor.standardOutput.write(text)
             } else {
@@ -42,6 +40,27 @@ import Foundation
             throw TransferFailure(.cannotWrite, "--cookie-jar: \(path): \(error.text)")
         }
     }
+}
+
+/// The cookies of one run, which all its groups share.
+@MainActor final class RunCookies {
+    let storage = HTTPCookieStorage()
+    /// Those that came from files, as they are in the storage.
+    private var filed: [[String]: HTTPCookie] = [:]
+
+    /// Adds the cookies of a file. A cookie that a server has set in this run stays.
+    func add(_ cookies: [HTTPCookie]) {
+        let present = present
+        for cookie in cookies where present[key(cookie)] == filed[key(cookie)] { storage.setCookie(cookie) }
+        let stored = self.present
+        for key in cookies.map(key) where present[key] == filed[key] { filed[key] = stored[key] }
+    }
+
+    private var present: [[String]: HTTPCookie] {
+        Dictionary((storage.cookies ?? []).map { (key($0), $0) }, uniquingKeysWith: { $1 })
+    }
+
+    private func key(_ cookie: HTTPCookie) -> [String] { [cookie.domain, cookie.path, cookie.name] }
 }
 
 /// Files of cookies in Netscape's format: seven fields on a line, separated by tabs.

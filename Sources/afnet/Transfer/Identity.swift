@@ -6,6 +6,8 @@ struct Identity: Sendable {
     private let origin: URL
     private let login: Login?
     private let scheme: LoginScheme
+    /// The session may send a login of the group to other URLs of it, and that of a URL to no other.
+    private let persistence: URLCredential.Persistence
     /// Whether servers of other origins get the credentials, too.
     private let isTrusting: Bool
     private let proxyLogin: Login?
@@ -16,6 +18,7 @@ struct Identity: Sendable {
         // With basic, the request has them already.
         self.login = arguments.loginScheme == .basic ? nil : login
         scheme = arguments.loginScheme
+        persistence = arguments.login == nil && login != nil ? .none : .forSession
         isTrusting = arguments.redirects.isTrusting
         proxyLogin = arguments.proxy.answer
         proxyScheme = arguments.proxy.scheme
@@ -32,7 +35,8 @@ struct Identity: Sendable {
         else { return (.performDefaultHandling, nil) }
         if scheme == .digest, method != NSURLAuthenticationMethodHTTPDigest { return (.rejectProtectionSpace, nil) }
         guard challenge.previousFailureCount == 0 else { return (.performDefaultHandling, nil) }
-        return (.useCredential, URLCredential(user: login.user, password: login.password, persistence: .forSession))
+        let persistence = space.isProxy() ? .forSession : persistence
+        return (.useCredential, URLCredential(user: login.user, password: login.password, persistence: persistence))
     }
 
     private func answer(for space: URLProtectionSpace) -> (Login, LoginScheme)? {

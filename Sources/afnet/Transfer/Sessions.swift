@@ -1,14 +1,13 @@
 import AFURLSession
 import Foundation
 
-/// The sessions of one run: as few as its groups allow. They share cookies, caches and credentials.
+/// The sessions of one run: as few as its groups allow. They share cookies and caches.
 @MainActor final class Sessions {
     private var made: [(options: SessionOptions, session: URLSession)] = []
     private var caches: [String: URLCache] = [:]
-    private let credentials = URLCredentialStorage()
     private let servers: TrustLog
 
-    let cookies = HTTPCookieStorage()
+    let cookies = RunCookies()
     let listeners = TransferListeners()
 
     init(_ servers: TrustLog) {
@@ -29,11 +28,12 @@ import Foundation
     func configuration(_ options: SessionOptions) throws(TransferFailure) -> URLSessionConfiguration {
         let console = Console(isSilent: options.isSilent)
         let configuration = options.plainConfiguration
-        configuration.httpCookieStorage = options.usesCookies ? cookies : nil
+        configuration.httpCookieStorage = options.usesCookies ? cookies.storage : nil
         configuration.httpCookieAcceptPolicy = .always
         configuration.decodesContent = options.isCompressed
         configuration.urlCache = options.cache.map(cache)
-        configuration.urlCredentialStorage = credentials
+        // What one login has proven is not another's.
+        configuration.urlCredentialStorage = URLCredentialStorage()
         configuration.netrc = try netrc(options.netrc)
         configuration.sendsPasswordsInClear = options.mayTellPasswords
         configuration.proxies = try proxies(options.proxy)
@@ -108,6 +108,9 @@ struct SessionOptions: Equatable {
     /// The folder of the cache; nil for no cache.
     let cache: String?
     let netrc: String?
+    /// What answers challenges. With basic, each request has its login already.
+    let login: Login?
+    let loginScheme: LoginScheme
     /// Whether messages about servers that a policy only reports are left out.
     let isSilent: Bool
     /// Whether a netrc file gives passwords, which may then be sent without TLS.
@@ -126,6 +129,8 @@ struct SessionOptions: Equatable {
         isCompressed = arguments.isCompressed
         cache = arguments.cacheMode == .noStore ? nil : arguments.cache
         netrc = arguments.netrc
+        login = arguments.loginScheme == .basic ? nil : arguments.login
+        loginScheme = arguments.loginScheme
         isSilent = arguments.security.policy != nil && arguments.isSilent && !arguments.showsErrors
         mayTellPasswords = arguments.netrc != nil
     }

@@ -119,6 +119,21 @@ import afnet
         #expect(server.requests.map(\.connection).prefix(2) == [1, 1])
     }
 
+    @Test func `a cookie that a server has set in the run is newer than that of a file`() async throws {
+        let line = "127.0.0.1\tFALSE\t/\tFALSE\t0\t"
+        try Data("\(line)s\told\n\(line)o\tother\n".utf8).write(to: folder.url.appending(path: "old"))
+        let old = folder.path("old")
+        let run = try await Program.run(
+            ["--cookie-file", old, see, "--next", "--cookie-file", old, set]
+                + ["--next", "--cookie-file", old, "-c", folder.path("jar"), see]
+        )
+
+        #expect(run.code == 0)
+        let names = sent.map { Set(($0 ?? "").split(separator: "; ").map(String.init)) }
+        #expect(names == [["s=old", "o=other"], ["s=1", "k=2", "o=other"]])
+        #expect(String(decoding: folder.contents("jar") ?? Data(), as: UTF8.self).contains("\ts\t1\n"))
+    }
+
     // MARK: The format
 
     @Test func `every kind of line is read, and others are ignored`() throws {

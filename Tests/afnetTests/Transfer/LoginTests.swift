@@ -57,6 +57,25 @@ import Testing
         #expect(authorizations[0] == nil && authorizations[1]?.hasPrefix("Digest ") == true)
     }
 
+    @Test func `each group has its own login, and one without sends none`() async throws {
+        let (ann, bob) = (url("/digest-auth/auth/ann/1/SHA-256"), url("/digest-auth/auth/bob/2/SHA-256"))
+        let run = try await Program.run(
+            ["--digest", "-f", "-u", "ann:1", ann, "--next", "--digest", "-f", "-u", "bob:2", bob]
+                + ["--next", "--digest", "-f", bob, "--next", "-m", "30", "--digest", "-f", ann]
+        )
+
+        #expect(run.code == 22)
+        #expect(authorizations.map { $0?.contains("bob") } == [nil, false, nil, true, nil, nil])
+    }
+
+    @Test func `a login in a URL is for that URL`() async throws {
+        let path = "/digest-auth/auth/ann/1/SHA-256"
+        let address = url(path).replacing("http://", with: "http://ann:1@", maxReplacements: 1)
+        let run = try await Program.run("--digest", "-f", address, url(path))
+
+        #expect(run.code == 22 && authorizations.map { $0 != nil } == [false, true, false])
+    }
+
     @Test func `digest sends no password to a server that asks for Basic`() async throws {
         let address = url("/basic-auth/me/secret")
 
