@@ -236,9 +236,10 @@ public final class ReconnectingWebSocket: Sendable {
     /// Opens the WebSocket, and receives until it is lost.
     private func attempt() async -> Attempt {
         let task = session.webSocketTask(with: request, options: options)
-        var attempt = Attempt(task: task)
+        var (attempt, hasOpened) = (Attempt(task: task), false)
         do {
             _ = try await task.open()
+            hasOpened = true
             // What the delegate sends by the task comes first.
             await session.onDelegateQueue { [delegate] in delegate.webSocket(self, didOpen: task) }
             opened(task)
@@ -250,8 +251,8 @@ public final class ReconnectingWebSocket: Sendable {
             attempt.error = error
         }
         state.withLock { $0.current = nil }
-        let lasted = task.closing.withLock { $0.duration } >= reconnection.maximumDelay
-        attempt.hasLasted = attempt.hasLasted || lasted
+        let wasLong = task.closing.withLock { $0.duration } >= reconnection.maximumDelay
+        attempt.hasLasted = attempt.hasLasted || hasOpened && wasLong
         return attempt
     }
 

@@ -81,9 +81,10 @@ struct ReconnectingWebSocketTests {
         #expect(try await listener.ended() == ["open", "1", "again 1", "open", "2", "again 1", "open", "3", "end"])
     }
 
-    @Test func `attempts that come to nothing have a limit`() async throws {
+    @Test(arguments: [Duration.milliseconds(10), .zero])
+    func `attempts that come to nothing have a limit`(delay: Duration) async throws {
         serve { _ in .status(503) }
-        socket { $0.maximumAttempts = 3 }.resume()
+        socket { ($0.initialDelay, $0.maximumDelay, $0.maximumAttempts) = (delay, delay, 3) }.resume()
         #expect(try await listener.ended() == ["again 2", "again 3", "end with an error"])
         #expect(count.withLock { $0 } == 3)
     }
