@@ -13,8 +13,6 @@ package struct LoopModes: OptionSet, Sendable, Hashable {
     package static let `default` = LoopModes(rawValue: 1)
     /// While a person drags, scrolls or presses.
     package static let tracking = LoopModes(rawValue: 2)
-    /// A nested run that waits for one thing and must not deliver anything else.
-    package static let synchronous = LoopModes(rawValue: 4)
 
     package static let common: LoopModes = [.default, .tracking]
     package static let all = LoopModes(rawValue: .max)

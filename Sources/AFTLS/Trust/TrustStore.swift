@@ -16,7 +16,7 @@ package final class TrustStore: @unchecked Sendable {
 
     private let roots: RootIndex
     /// The names whose roots were added; none that no root has, or servers could fill the memory.
-    private let added = Lock<Set<UInt64>>([])
+    let added = Lock<Set<UInt64>>([])
 
     /// A store of exactly these.
     package convenience init(_ certificates: [Certificate]) throws(TrustAnchorsError) {
@@ -44,9 +44,6 @@ package final class TrustStore: @unchecked Sendable {
         X509_STORE_free(handle)
         caf_x509_free_all(namedAnchors)
     }
-
-    /// How many names' roots were added.
-    var addedNames: Int { added.withLock(\.count) }
 
     /// Adds the roots that a chain of these `X509`s may lead to.
     ///

@@ -50,7 +50,7 @@ final class ForeignLoad: TransferSubstitute, TimerTarget {
         let session = load.session
         self.load = load
         loop = session.loop
-        idleInterval = request.explicitTimeout.map { LoopInterval(timeout: $0) } ?? session.requestTimeout
+        idleInterval = request.contents.explicitTimeout.map { LoopInterval(timeout: $0) } ?? session.requestTimeout
         self.hardDeadline = hardDeadline
         lastProgress = loop.now
         times = TransferTimes(fetchStarted: loop.now)

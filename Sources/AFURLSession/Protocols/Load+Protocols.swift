@@ -94,7 +94,7 @@ extension Load {
 extension URLRequest {
     /// Whether a stored response may answer the request.
     fileprivate func mayBeCached(_ standard: CachePolicy) -> Bool {
-        switch explicitCachePolicy ?? standard {
+        switch contents.explicitCachePolicy ?? standard {
         case .reloadIgnoringLocalCacheData, .reloadIgnoringLocalAndRemoteCacheData: false
         case .useProtocolCachePolicy, .returnCacheDataElseLoad, .returnCacheDataDontLoad,
             .reloadRevalidatingCacheData:

@@ -24,9 +24,10 @@ public struct URLRequest: Sendable {
 
     package struct Contents: Sendable {
         package var url: URL?
+        // What the caller has set takes precedence over the session configuration.
         package var explicitCachePolicy: CachePolicy?
         package var explicitTimeout: TimeInterval?
-        var explicitPipelining: Bool?
+        package var explicitPipelining: Bool?
         package var isUnanswered = false
         /// Whether fields were set, even if they were removed again: Foundation returns an empty dictionary then, not
         /// nil.
@@ -184,19 +185,6 @@ extension URLRequest {
     }
 
     package var bodyStream: HandedStream? { box.contents.bodyStream }
-
-    /// The timeout if the caller set one: only then it takes precedence over the session configuration's.
-    package var explicitTimeout: TimeInterval? { box.contents.explicitTimeout }
-
-    /// The cache policy if the caller set one: only then it takes precedence over the session configuration's.
-    package var explicitCachePolicy: CachePolicy? { box.contents.explicitCachePolicy }
-
-    /// Whether the session may pipeline it, if the caller set that: only then it takes precedence over the session
-    /// configuration's.
-    package var explicitlyUsesPipelining: Bool? { box.contents.explicitPipelining }
-
-    /// The service type if the caller set one: only then it takes precedence over the session configuration's.
-    package var explicitServiceType: NetworkServiceType? { box.contents.limits.value.serviceType }
 }
 
 // MARK: - Header fields

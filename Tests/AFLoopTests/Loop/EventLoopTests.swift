@@ -196,7 +196,7 @@ final class EventLoopTests {
         enqueue(in: .all) { notes.all.append("any") }
         poller.events = [ReadyEvent(token: token, readiness: .readable)]
 
-        loop.runTurn(in: .synchronous, until: loop.now)
+        loop.runTurn(in: .tracking, until: loop.now)
         #expect(notes.all == ["any"])
         loop.runTurn(in: .default, until: loop.now)
 
@@ -220,11 +220,11 @@ final class EventLoopTests {
             notes.all.append("outer")
             nonisolated(unsafe) let sent = notes
             loop.enqueue(in: .default) { sent.all.append("later") }
-            self.enqueue(in: .synchronous) {
+            self.enqueue(in: .tracking) {
                 notes.all.append("inner")
                 isDone = true
             }
-            loop.run(in: .synchronous) { isDone }
+            loop.run(in: .tracking) { isDone }
             notes.all.append("back")
         }
 

@@ -251,8 +251,8 @@ struct HTTPRequestSerializerTests {
 
         let request = try serializer.get(nil)
 
-        #expect(request.explicitTimeout == nil && request.explicitCachePolicy == nil)
-        #expect(request.explicitlyUsesPipelining == nil && request.explicitServiceType == nil)
+        #expect(request.contents.explicitTimeout == nil && request.contents.explicitCachePolicy == nil)
+        #expect(request.contents.explicitPipelining == nil && request.contents.limits.value.serviceType == nil)
     }
 
     @Test("14 requests: what was set is put on requests, also if it is the default")
@@ -267,8 +267,10 @@ struct HTTPRequestSerializerTests {
         let request = try serializer.get(nil)
 
         #expect(!request.allowsCellularAccess && !request.httpShouldHandleCookies)
-        #expect(request.explicitTimeout == 60 && request.explicitCachePolicy == .useProtocolCachePolicy)
-        #expect(request.explicitlyUsesPipelining == false && request.explicitServiceType == .default)
+        #expect(
+            request.contents.explicitTimeout == 60 && request.contents.explicitCachePolicy == .useProtocolCachePolicy
+        )
+        #expect(request.contents.explicitPipelining == false && request.contents.limits.value.serviceType == .default)
     }
 
     @Test("a request that is serialized keeps its own fields")
@@ -282,7 +284,7 @@ struct HTTPRequestSerializerTests {
 
         let made = try serializer.request(bySerializing: request, withParameters: ["a": 1])
 
-        #expect(made.explicitTimeout == nil)
+        #expect(made.contents.explicitTimeout == nil)
         #expect(made.value(forHTTPHeaderField: "X-Test") == "request")
         #expect(made.contentType == "text/own" && made.bodyText == "a=1")
     }

@@ -43,10 +43,11 @@ struct SerializerCopyTests {
         let requests = try [one, other].map { try $0.get(["a": "b"]) }
         return one.stringEncoding == other.stringEncoding && one.httpRequestHeaders == other.httpRequestHeaders
             && one.httpMethodsEncodingParametersInURI == other.httpMethodsEncodingParametersInURI
-            && requests[0] == requests[1] && requests[0].explicitTimeout == requests[1].explicitTimeout
-            && requests[0].explicitCachePolicy == requests[1].explicitCachePolicy
-            && requests[0].explicitServiceType == requests[1].explicitServiceType
-            && requests[0].explicitlyUsesPipelining == requests[1].explicitlyUsesPipelining
+            && requests[0] == requests[1]
+            && requests[0].contents.explicitTimeout == requests[1].contents.explicitTimeout
+            && requests[0].contents.explicitCachePolicy == requests[1].contents.explicitCachePolicy
+            && requests[0].contents.limits.value.serviceType == requests[1].contents.limits.value.serviceType
+            && requests[0].contents.explicitPipelining == requests[1].contents.explicitPipelining
     }
 
     @Test("16 8.3 a copy has every setting, the query block too, and is another object")
@@ -85,7 +86,7 @@ struct SerializerCopyTests {
 
         for other in [read, copy] {
             #expect(try isSame(other, serializer))
-            #expect(try other.get(nil).explicitTimeout == nil)
+            #expect(try other.get(nil).contents.explicitTimeout == nil)
         }
     }
 

@@ -10,6 +10,7 @@ import Testing
         ("xn--fiqs8s", "xn--fiqs8s"), ("a--b.test", "a--b.test"), ("1.2.3.4.test", "1.2.3.4.test"), ("a.", "a"),
         ("xn--p1ai", "xn--p1ai"), ("a.0xg", "a.0xg"), ("a.0xag", "a.0xag"), ("a.0x-", "a.0x-"), ("a.x1", "a.x1"),
         ("test.83", "test.83"), ("a.1", "a.1"), ("A.0x1F", "a.0x1f"), ("1.a.2", "1.a.2"), ("a.0X", "a.0x"),
+        ("0xg", "0xg"), ("0xg1", "0xg1"),
     ]
 
     @Test("a host has one canonical form, T-TLS-44", arguments: hosts)

@@ -61,12 +61,12 @@ import Testing
         let store = try TrustStore([], beside: index(first.pem + second.pem))
         let site = try first.issue(for: "good.test")
 
-        #expect(store.count == 2 && store.addedNames == 0)
+        #expect(store.count == 2 && store.added.withLock(\.count) == 0)
         #expect(judge(site.chain, store).isTrusted)
-        #expect(store.addedNames == 1)
+        #expect(store.added.withLock(\.count) == 1)
         let stranger = try CertificateAuthority("Third").issue(for: "good.test")
         #expect(judge(stranger.chain, store).failure?.reason == .unknownRoot)
-        #expect(store.addedNames == 1)
+        #expect(store.added.withLock(\.count) == 1)
     }
 
     @Test("authorities of one name, with a new key, expired or forged")

@@ -1,3 +1,4 @@
+import AFNetworkingTesting
 import CAFOpenSSL
 import Testing
 
@@ -18,6 +19,16 @@ import Testing
             #expect(VerifyResult.reason(code) == .other)
             let failure = VerifyResult.failure(code, certificate: nil, depth: 0, seconds: 0, isAlone: true)
             #expect(failure.message.hasPrefix("the server's certificates are not trusted: "))
+        }
+    }
+
+    @Test("only a certificate without a key identifier is said to lack one")
+    func missingIdentifier() throws {
+        let certificate = try CertificateAuthority().certificate
+        for code in [X509_V_ERR_MISSING_AUTHORITY_KEY_IDENTIFIER, X509_V_ERR_INVALID_EXTENSION] {
+            let failure = VerifyResult.failure(code, certificate: certificate, depth: 0, seconds: 0, isAlone: true)
+            let saysSo = failure.message.contains("no authority key identifier")
+            #expect(saysSo == (code == X509_V_ERR_MISSING_AUTHORITY_KEY_IDENTIFIER))
         }
     }
 

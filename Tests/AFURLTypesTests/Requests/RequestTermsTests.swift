@@ -48,9 +48,9 @@ struct RequestTermsTests {
         try #require(RequestTerms(RequestTerms(of: request).encoded)).apply(to: &again)
 
         #expect(again == request)
-        #expect(again.explicitTimeout == request.explicitTimeout)
-        #expect(again.explicitCachePolicy == request.explicitCachePolicy)
-        #expect(again.explicitlyUsesPipelining == request.explicitlyUsesPipelining)
+        #expect(again.contents.explicitTimeout == request.contents.explicitTimeout)
+        #expect(again.contents.explicitCachePolicy == request.contents.explicitCachePolicy)
+        #expect(again.contents.explicitPipelining == request.contents.explicitPipelining)
     }
 
     @Test func `each thing counts, so that none can be forgotten unseen`() {

@@ -19,8 +19,8 @@ struct URLRequestTests {
         #expect(request.cachePolicy == .useProtocolCachePolicy)
         #expect(request.allHTTPHeaderFields == nil)
         #expect(request.httpBody == nil)
-        #expect(request.explicitTimeout == nil)
-        #expect(request.explicitCachePolicy == nil)
+        #expect(request.contents.explicitTimeout == nil)
+        #expect(request.contents.explicitCachePolicy == nil)
     }
 
     @Test func `a property that is set is remembered as set, even with its default`() throws {
@@ -28,12 +28,15 @@ struct URLRequestTests {
         var changed = Request(url: url)
         changed.timeoutInterval = 60
 
-        #expect(changed.explicitTimeout == 60)
-        #expect(Request(url: url, timeoutInterval: 60).explicitTimeout == 60)
-        #expect(Request(url: url, cachePolicy: .useProtocolCachePolicy).explicitCachePolicy == .useProtocolCachePolicy)
-        #expect(Request(url: url, cachePolicy: .reloadRevalidatingCacheData).explicitTimeout == nil)
+        #expect(changed.contents.explicitTimeout == 60)
+        #expect(Request(url: url, timeoutInterval: 60).contents.explicitTimeout == 60)
+        #expect(
+            Request(url: url, cachePolicy: .useProtocolCachePolicy).contents.explicitCachePolicy
+                == .useProtocolCachePolicy
+        )
+        #expect(Request(url: url, cachePolicy: .reloadRevalidatingCacheData).contents.explicitTimeout == nil)
         let both = Request(url: url, cachePolicy: .returnCacheDataElseLoad, timeoutInterval: 5)
-        #expect(both.explicitTimeout == 5 && both.cachePolicy == .returnCacheDataElseLoad)
+        #expect(both.contents.explicitTimeout == 5 && both.cachePolicy == .returnCacheDataElseLoad)
     }
 
     @Test func `a copy does not change with the original`() throws {

@@ -95,7 +95,11 @@ private struct Interruptions {
         signal(SIGINT, SIG_IGN)
         source = DispatchSource.makeSignalSource(signal: SIGINT, queue: DispatchQueue(label: "interruptions"))
         source.setEventHandler { [arrived] in arrived.signal() }
+        // An ignored signal that comes before is lost.
+        let isRegistered = DispatchSemaphore(value: 0)
+        source.setRegistrationHandler { isRegistered.signal() }
         source.resume()
+        isRegistered.wait()
     }
 
     var haveCome: Bool { arrived.wait(timeout: .now() + 60) == .success }
