@@ -119,6 +119,33 @@ struct ProtocolRedirectTests {
         #expect(seen.allSatisfy { $0.value(forHTTPHeaderField: "X-Plain") == "p" })
     }
 
+    @Test(arguments: [true, false])
+    func `T-RED-02 the delegate's own URL decides which secrets go along`(leavesOrigin: Bool) async throws {
+        let (other, last) = (StubSite(), StubSite())
+        let first = StubSite { stub in
+            if stub.request.url?.path == "/3" { return stub.answer("hello") }
+            // What leaves the origin loses its secrets before the delegate sees it.
+            stub.redirect(to: leavesOrigin ? URL(string: "/2", relativeTo: stub.request.url)! : other.url())
+        }
+        let target = leavesOrigin ? last.url() : first.url("/3")
+        let delegate = RedirectDelegate { _, request, completion in
+            var request = request
+            request.url = target
+            request.setValue("secret", forHTTPHeaderField: "Authorization")
+            request.setValue("own", forHTTPHeaderField: "X-Own")
+            completion(request)
+        }
+        let session = StubSite.session(delegate: delegate) { $0.httpAdditionalHeaders = ["X-Api-Key": "k"] }
+        let request = URLRequest("GET", first.url("/1"), fields: ["Authorization": "secret"])
+
+        #expect(try await session.outcome(of: request).text == "hello")
+        let seen = try #require((leavesOrigin ? last : first).log.value.requests.last)
+        #expect(seen.value(forHTTPHeaderField: "X-Own") == "own")
+        #expect(seen.value(forHTTPHeaderField: "Authorization") == (leavesOrigin ? nil : "secret"))
+        #expect(seen.value(forHTTPHeaderField: "X-Api-Key") == (leavesOrigin ? nil : "k"))
+        #expect(other.log.value.requests.isEmpty)
+    }
+
     @Test func `a circle of classes ends, as does the way from https to http`() async throws {
         let circle = StubSite { stub in stub.redirect(to: stub.request.url ?? URL(fileURLWithPath: "/")) }
         let session = StubSite.session()
