@@ -108,7 +108,7 @@ struct SessionOptions: Equatable {
     /// The folder of the cache; nil for no cache.
     let cache: String?
     let netrc: String?
-    /// What answers challenges. With basic, each request has its login already.
+    /// The login of the group that answers challenges. With basic, each request has its login already.
     let login: Login?
     let loginScheme: LoginScheme
     /// Whether messages about servers that a policy only reports are left out.
@@ -130,7 +130,7 @@ struct SessionOptions: Equatable {
         cache = arguments.cacheMode == .noStore ? nil : arguments.cache
         netrc = arguments.netrc
         login = arguments.loginScheme == .basic ? nil : arguments.login
-        loginScheme = arguments.loginScheme
+        loginScheme = login == nil ? .basic : arguments.loginScheme
         isSilent = arguments.security.policy != nil && arguments.isSilent && !arguments.showsErrors
         mayTellPasswords = arguments.netrc != nil
     }

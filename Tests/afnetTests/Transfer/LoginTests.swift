@@ -68,6 +68,20 @@ import Testing
         #expect(authorizations.map { $0?.contains("bob") } == [nil, false, nil, true, nil, nil])
     }
 
+    @Test func `groups without a login share a connection, whatever their schemes`() async throws {
+        let run = try await Program.run(
+            "--digest",
+            url("/open"),
+            "--next",
+            "--anyauth",
+            url("/open"),
+            "--next",
+            url("/open")
+        )
+
+        #expect(run.code == 0 && server.requests.map(\.connection) == [1, 1, 1], "\(run.errors)")
+    }
+
     @Test func `a login in a URL is for that URL`() async throws {
         let path = "/digest-auth/auth/ann/1/SHA-256"
         let address = url(path).replacing("http://", with: "http://ann:1@", maxReplacements: 1)
