@@ -11,12 +11,9 @@ struct ProtocolRedirect {
     let request: URLRequest
     let leavesOrigin: Bool
 
-    init(
-        from present: URLRequest,
-        to request: URLRequest,
-        count: Int,
-        _ policy: RedirectPolicy
-    ) throws(RedirectFailure) {
+    /// - Parameter memory: What the load knows of the request that the class got, and of the redirects before it.
+    init(to request: URLRequest, after memory: LoadMemory, _ policy: RedirectPolicy) throws(RedirectFailure) {
+        let (present, count) = (memory.request, memory.redirects)
         guard count < max(0, policy.maximumCount) else { throw .tooMany(count) }
         var proposed = request.openingWebSocket(like: present)
         let (from, to) = (Place(present), Place(proposed))
@@ -36,11 +33,9 @@ struct ProtocolRedirect {
         self.request = proposed
     }
 
-    /// Whether the request keeps the body of the task: RFC 9110 §15.4.8 and 9; with other statuses if it keeps the
-    /// method.
-    func keepsBody(_ response: URLResponse) -> Bool {
-        guard let status = (response as? HTTPURLResponse)?.statusCode else { return true }
-        return status == 307 || status == 308
+    /// Whether the new request goes without the body of the task, though it has the same method: RFC 9110 §15.4.4.
+    static func dropsBody(_ response: URLResponse) -> Bool {
+        (response as? HTTPURLResponse)?.statusCode == 303
     }
 
     /// The place that a URL leads to.

@@ -45,6 +45,15 @@ indirect enum TaskBody: Sendable {
         )
     }
 
+    /// Whether a class of the program has given the request a body of its own. A stream may be a copy of the task's.
+    func isReplaced(in request: URLRequest) -> Bool {
+        switch self {
+        case .request: false
+        case .data(let data): request.bodyStream != nil || request.httpBody.map { $0 != data } ?? false
+        case .file, .streamed: request.httpBody != nil
+        }
+    }
+
     /// Whether there is nothing to do before a connection is chosen.
     func isPrepared(for request: WireRequest) -> Bool {
         switch self {

@@ -25,12 +25,12 @@ package enum RedirectRules {
         package var source: RequestURL
         package var status: Int
         package var headers: HTTPHeaders
-        package var body = Body.none
+        package var body: Body
         /// How many redirects the task has followed so far.
-        package var count = 0
-        package var policy = RedirectPolicy()
+        package var count: Int
+        package var policy: RedirectPolicy
         /// Whether the HSTS store has an entry for the host.
-        package var wantsTLS: (Endpoint) -> Bool = { _ in false }
+        package var wantsTLS: (Endpoint) -> Bool
 
         package init(
             request: URLRequest,

@@ -146,6 +146,26 @@ struct ProtocolRedirectTests {
         #expect(other.log.value.requests.isEmpty)
     }
 
+    @Test func `T-RED-02 the delegate's own URL keeps the secrets where class and delegate stay in the origin`()
+        async throws
+    {
+        let first = StubSite { stub in
+            if stub.request.url?.path == "/3" { return stub.answer("hello") }
+            stub.redirect(to: URL(string: "/2", relativeTo: stub.request.url)!)
+        }
+        let target = first.url("/3")
+        let delegate = RedirectDelegate { _, request, completion in
+            var request = request
+            request.url = target
+            completion(request)
+        }
+        let session = StubSite.session(delegate: delegate)
+        let request = URLRequest("GET", first.url("/1"), fields: ["Authorization": "secret"])
+
+        #expect(try await session.outcome(of: request).text == "hello")
+        #expect(first.log.value.requests.last?.value(forHTTPHeaderField: "Authorization") == "secret")
+    }
+
     @Test func `a circle of classes ends, as does the way from https to http`() async throws {
         let circle = StubSite { stub in stub.redirect(to: stub.request.url ?? URL(fileURLWithPath: "/")) }
         let session = StubSite.session()
@@ -204,6 +224,73 @@ struct ProtocolRedirectTests {
         }
         let memory = try await session.upload(for: URLRequest("POST", dropped.url()), from: Data("x".utf8)).0
         #expect(String(decoding: memory, as: UTF8.self) == "network")
+        #expect(server.requests.filter { $0.path == "/end" }.allSatisfy { $0.method == "GET" && $0.body.isEmpty })
+    }
+
+    /// The request that a class makes has the task's body, another one, or none.
+    @Test(arguments: [
+        ("POST", 302, "none", "POST task"), ("PUT", 301, "none", "PUT task"), ("POST", 307, "none", "POST task"),
+        ("POST", 308, "own", "POST own"), ("POST", 302, "own", "POST own"), ("POST", 307, "stream", "POST stream"),
+        ("POST", 303, "none", "POST "), ("POST", 303, "own", "POST own"),
+    ])
+    func `the task's body goes along, unless the class gives another one or the status drops it`(
+        method: String,
+        status: Int,
+        body: String,
+        expected: String
+    ) async throws {
+        let folder = try ScratchFolder()
+        try Data("task".utf8).write(to: folder.file("body"))
+        server.route("*", "/echo") { ServerReply.text("\($0.method) \($0.bodyText)") }
+        let target = server.url("/echo")
+        let first = StubSite { stub in
+            stub.redirect(to: target, status) { request in
+                switch body {
+                case "own": request.httpBody = Data("own".utf8)
+                case "stream": request.httpBodyStream = InputStream(data: Data("stream".utf8))
+                case "none": (request.httpBody, request.httpBodyStream) = (nil, nil)
+                default: break
+                }
+            }
+        }
+        let witness = Witness { $0.stream = { InputStream(data: Data("task".utf8)) } }
+        let session = StubSite.session(delegate: witness)
+        let request = URLRequest(method, first.url())
+
+        let data = try await session.upload(for: request, from: Data("task".utf8)).0
+        #expect(String(decoding: data, as: UTF8.self) == expected)
+        // Whether a stream is another one or a copy of the task's, the session cannot tell.
+        guard body != "stream" else { return }
+        let file = try await session.upload(for: request, fromFile: folder.file("body")).0
+        #expect(String(decoding: file, as: UTF8.self) == expected)
+        session.uploadTask(withStreamedRequest: request).resume()
+        try await witness.words.wait("the end") { $0.contains { $0.hasPrefix("completed") } }
+        #expect(String(decoding: witness.body.withLock { $0 }, as: UTF8.self) == expected)
+    }
+
+    @Test func `a body that a class adds to a GET is refused, and not left out`() async throws {
+        let target = server.url("/end")
+        let first = StubSite { $0.redirect(to: target, 307) { $0.httpBody = Data("own".utf8) } }
+
+        #expect(try await StubSite.session().outcome(of: first.url()).error?.code == .dataLengthExceedsMaximum)
+        #expect(server.requests.isEmpty)
+    }
+
+    @Test func `a body that the status drops does not go to another class, and one that a class gives does`()
+        async throws
+    {
+        let last = StubSite { $0.answer(String(decoding: $0.request.httpBody ?? Data("none".utf8), as: UTF8.self)) }
+        for (status, own, expected) in [(303, nil, "none"), (307, "own", "own"), (307, nil, "task")] {
+            let first = StubSite { stub in
+                stub.redirect(to: last.url(), status) { request in
+                    if status == 303 { request.httpMethod = "GET" }
+                    request.httpBody = own.map { Data($0.utf8) }
+                }
+            }
+            let request = URLRequest("POST", first.url())
+            let data = try await StubSite.session().upload(for: request, from: Data("task".utf8)).0
+            #expect(String(decoding: data, as: UTF8.self) == expected)
+        }
     }
 
     @Test func `a redirect of a server takes the body to a class`() async throws {

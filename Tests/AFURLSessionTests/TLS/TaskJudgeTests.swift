@@ -341,6 +341,27 @@ extension SecuredTests {
             #expect(delegate == nil && site.server.acceptedConnections == 1)
         }
 
+        @Test func `the numbers of delegates that are gone are forgotten, once they are as many as those in use`() {
+            var numbers = DelegateNumbers()
+            func number(_ count: Int) -> [SilentDelegate] {
+                let delegates = (0..<count).map { _ in SilentDelegate() }
+                for delegate in delegates { _ = numbers.number(of: delegate) }
+                return delegates
+            }
+            _ = number(16)
+            #expect(numbers.count == 16)
+            let few = number(16)
+            #expect(numbers.count == 16)
+
+            let one = number(1)
+            #expect(numbers.count == 17)
+            _ = number(15)
+            #expect(numbers.count == 32)
+            _ = number(1)
+            #expect(numbers.count == 18)
+            withExtendedLifetime((few, one)) {}
+        }
+
         @Test func `T-TLS-84 no delegate gets the number of one that is gone`() {
             var numbers = DelegateNumbers()
             let kept = (0..<10).map { _ in SilentDelegate() }

@@ -120,6 +120,11 @@ extension SecuredTests {
 
             #expect(servers.count == 64)
             #expect((0..<74).filter(isKnown) == [0] + (11..<74))
+
+            // Each of them is the one met last for a moment, from the newest to the oldest.
+            #expect((11..<74).reversed().allSatisfy(isKnown) && isKnown(0))
+            for number in 74..<84 { try meet(number) }
+            #expect((0..<84).filter(isKnown) == [0] + Array(11..<64) + Array(74..<84))
         }
 
         @Test func `a known server has to pass the evaluator each time, T-TLS-13`() async throws {

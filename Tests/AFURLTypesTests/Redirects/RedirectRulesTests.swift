@@ -169,7 +169,8 @@ struct RedirectRulesTests {
             ("http://u:p@h.test/", "http://h.test/", true), ("http://h.test/", "http://h.test./", true),
             ("http://h.test@evil.test/", "http://h.test/", false), ("http://127.0.0.1/", "http://127.0.0.2/", false),
             ("http://[::1]/", "http://[0:0:0:0:0:0:0:1]/", true), ("http://h.test/", "http://evil.test/h.test", false),
-            ("demo://a/x", "demo://a/y?z", true), ("demo://a/x", "demo://b/x", false), ("demo:x", "demo:y", true),
+            ("demo://a/x", "demo://a/y?z", true), ("demo://a/x", "demo://b/x", false),
+            ("demo:///x", "demo:///y", true), ("demo:///x", "demo://y/x", false), ("demo:x", "demo:y", true),
             ("http://h.test/\(longPath)", "http://h.test/", true),
             ("http://h.test/", "http://h.tes/\(longPath)", false),
             ("http://h.test/\(longPath)", "https://h.test/", false),
@@ -188,6 +189,7 @@ struct RedirectRulesTests {
             ("http://a.test/b?c#d", "https://a.test/b?c#d"), ("http://a.test:80/b", "https://a.test/b"),
             ("http://a.test:8080/", "https://a.test:8080/"), ("http://a.test:800?x", "https://a.test:800?x"),
             ("http://[::1]/", "https://[::1]/"), ("http://[::1]:80/", "https://[::1]/"),
+            ("http://[::]/", "https://[::]/"),
             ("http://[2001:db8::80]:81/", "https://[2001:db8::80]:81/"),
             ("ws://a.test/", "https://a.test/"), ("https://a.test/", nil), ("ftp://a.test/", nil),
         ]
@@ -258,6 +260,7 @@ struct RedirectRulesTests {
         #expect(word(once) == "foreign")
         #expect(try proposal(again).keepsBody && proposal(again).objection != nil)
         #expect(try !proposal(question("PUT", from: "http://a.test/", to: "ftp:x", status: 303, body: .once)).keepsBody)
+        #expect(try !proposal(question("PUT", from: "http://a.test/", to: "ftp:x", status: 307)).keepsBody)
     }
 
     @Test func `T-RED-16 T-RED-19 no, bad and several locations`() throws {

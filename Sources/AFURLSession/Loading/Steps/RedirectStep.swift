@@ -88,18 +88,16 @@ final class RedirectStep: LoadStep {
         let memory = load.memory(beginningWith: present)
         var leavesOrigin = proposal.leavesOrigin
         var request = request.openingWebSocket(like: proposal.request)
-        if request.url != proposal.request.url {
-            // The delegate names another URL than the server: the same rules hold for it.
+        // The delegate may name another URL than the server: the same rules hold for it.
+        if let target = request.target {
             let (from, policy) = (pending.request.endpoint, load.redirectPolicy(of: memory.request))
-            if let target = request.target {
-                if load.session.wantsTLS(target.endpoint), target.endpoint.scheme == .http {
-                    request.url = request.url?.withTLS
-                } else if from.scheme == .https, target.endpoint.scheme == .http, !policy.allowsPlainText {
-                    return refuse(.plainText(target.endpoint), pending, load)
-                }
-                leavesOrigin = !RedirectRules.isSameOrigin(from, target.endpoint, policy)
-                if leavesOrigin { request = RedirectRules.withoutSecrets(request, known: proposal.request, policy) }
+            if load.session.wantsTLS(target.endpoint), target.endpoint.scheme == .http {
+                request.url = request.url?.withTLS
+            } else if from.scheme == .https, target.endpoint.scheme == .http, !policy.allowsPlainText {
+                return refuse(.plainText(target.endpoint), pending, load)
             }
+            leavesOrigin = !RedirectRules.isSameOrigin(from, target.endpoint, policy)
+            if leavesOrigin { request = RedirectRules.withoutSecrets(request, known: proposal.request, policy) }
         }
         memory.redirects += 1
         load.trace?.redirected(pending.response.statusCode, to: request.url)
@@ -168,21 +166,16 @@ final class RedirectStep: LoadStep {
     // MARK: - Redirects of classes
 
     private func judge(_ request: URLRequest, _ response: URLResponse, _ load: Load) -> Verdict {
-        guard let present = load.presentRequest else { return .pass }
+        guard let memory = load.memory else { return .pass }
         let redirect: ProtocolRedirect
         do throws(RedirectFailure) {
-            redirect = try ProtocolRedirect(
-                from: present,
-                to: request,
-                count: load.memory?.redirects ?? 0,
-                load.redirectPolicy(of: present)
-            )
+            redirect = try ProtocolRedirect(to: request, after: memory, load.redirectPolicy(of: memory.request))
         } catch {
             return .fail(.redirect(error), showing: response)
         }
         let answered = { [self] (request: URLRequest?, load: Load) -> Verdict in
             guard let request else { return .pass }
-            return follow(request.isUnanswered ? redirect.request : request, redirect, response, load)
+            return follow(request.isUnanswered ? redirect.request : request, redirect.request, response, load)
         }
         guard let http = response as? HTTPURLResponse,
             let asked = ask(about: http, redirect.request, load, answered)
@@ -192,30 +185,27 @@ final class RedirectStep: LoadStep {
 
     private func follow(
         _ request: URLRequest,
-        _ redirect: ProtocolRedirect,
+        _ proposal: URLRequest,
         _ response: URLResponse,
         _ load: Load
     ) -> Verdict {
         guard let memory = load.memory else { return .pass }
-        var request = request.openingWebSocket(like: redirect.request)
-        var leavesOrigin = redirect.leavesOrigin
-        if request.url != redirect.request.url {
-            // The delegate names another URL than the class: the same rules hold for it.
-            let policy = load.redirectPolicy(of: memory.request)
-            do throws(RedirectFailure) {
-                leavesOrigin = try ProtocolRedirect(from: memory.request, to: request, count: memory.redirects, policy)
-                    .leavesOrigin
-            } catch {
-                return .fail(.redirect(error), showing: response)
-            }
-            if leavesOrigin { request = RedirectRules.withoutSecrets(request, known: redirect.request, policy) }
+        var request = request.openingWebSocket(like: proposal)
+        let policy = load.redirectPolicy(of: memory.request)
+        let leavesOrigin: Bool
+        do throws(RedirectFailure) {
+            // The delegate may name another URL than the class: the same rules hold for it.
+            leavesOrigin = try ProtocolRedirect(to: request, after: memory, policy).leavesOrigin
+        } catch {
+            return .fail(.redirect(error), showing: response)
         }
-        let keepsBody =
-            request.contents.method == memory.request.contents.method && redirect.keepsBody(response)
+        if leavesOrigin { request = RedirectRules.withoutSecrets(request, known: proposal, policy) }
+        let mayKeepBody =
+            request.contents.method == memory.request.contents.method && !ProtocolRedirect.dropsBody(response)
             && !memory.hasDroppedBody
         memory.redirects += 1
         memory.hasLeftOrigin = memory.hasLeftOrigin || leavesOrigin
-        if !keepsBody, ["GET", "HEAD"].contains(request.contents.method) { request.httpBody = nil }
+        if !mayKeepBody, ["GET", "HEAD"].contains(request.contents.method) { request.httpBody = nil }
         // The class has delivered a part of what it now leads away from.
         if load.response != nil, load.consumer.mayStartOver { load.startConsumerOver() }
         load.leaveForeign(response)
@@ -223,6 +213,7 @@ final class RedirectStep: LoadStep {
         load.becomes(request)
         guard let task = load.handle else { return .pass }
         let defaults = load.headers(of: task, for: request)
+        let keepsBody = mayKeepBody && !load.body.isReplaced(in: request)
         return .send(draft(of: request, defaults, keepsBody: keepsBody, after: response, load), from: .classes)
     }
 
@@ -237,8 +228,7 @@ final class RedirectStep: LoadStep {
         var made = request
         switch load.body {
         case .request: break
-        case .data(let data):
-            if keepsBody, made.httpBody == nil, made.bodyStream == nil { made.httpBody = data }
+        case .data(let data): if keepsBody { made.httpBody = data }
         // Open the file, or ask for the stream, anew: the class may have read the one it got.
         case .file, .streamed: if made.bodyStream != nil { made.httpBodyStream = nil }
         }
@@ -258,7 +248,7 @@ final class RedirectStep: LoadStep {
         draft.keepsBody = keepsBody
         let history = DraftHistory()
         history.cause = response
-        history.forNetwork = (made, hasDroppedBody: !keepsBody && !isStreamed)
+        history.forNetwork = (made, hasDroppedBody: !keepsBody)
         draft.history = history
         return draft
     }

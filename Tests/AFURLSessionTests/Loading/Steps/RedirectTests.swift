@@ -2,6 +2,7 @@ import AFBase
 import AFLoop
 import AFNetworkingTesting
 import AFTestFixtures
+import AFTestSupport
 import Foundation
 import Testing
 
@@ -239,6 +240,11 @@ struct RedirectTests {
         request.redirectPolicy?.maximumCount = 1
         #expect(try await session.outcome(of: request).error?.code == .httpTooManyRedirects)
         #expect(server.requests.count == 2)
+
+        server.forgetRequests()
+        request.redirectPolicy?.maximumCount = 0
+        #expect(try await session.outcome(of: request).error?.code == .httpTooManyRedirects)
+        #expect(server.requests.count == 1)
     }
 
     @Test func `T-RED-10 a foreign scheme ends with the response and an error that names the scheme`() async throws {
@@ -341,6 +347,22 @@ struct RedirectTests {
         #expect(delegate.questions.withLock { $0.map(\.status) } == [301, 302])
         #expect(delegate.questions.withLock { $0.last?.request.value(forHTTPHeaderField: "X-Added") } == "added")
         #expect(server.requests.map { $0.headers["X-Added"] } == [nil, "added", "added"])
+    }
+
+    @Test func `a redirect does not wait for the queue of a delegate without the method`() async throws {
+        redirect("/1", to: "/end")
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = 1
+        let session = URLSession.loopback(delegate: EventLog(), queue: queue)
+        // The session finds out that the delegate does not have the method.
+        _ = try await session.outcome(of: server.url("/1"))
+        server.forgetRequests()
+        queue.isSuspended = true
+        session.dataTask(with: server.url("/1")).resume()
+
+        try await eventually { server.requests.map(\.path) == ["/1", "/end"] }
+        session.invalidateAndCancel()
+        queue.isSuspended = false
     }
 
     @Test func `a delegate that answers nil gets the redirect itself`() async throws {

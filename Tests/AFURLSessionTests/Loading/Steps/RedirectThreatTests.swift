@@ -97,6 +97,47 @@ struct RedirectThreatTests {
         #expect(server.requests.count == 1)
     }
 
+    @Test func `T-RED-29 a redirect that was followed is kept with its body`() async throws {
+        server.route("GET", "/1", permanent("/end"))
+        let refuses = Lock(false)
+        let witness = Witness {
+            $0.redirect = { _, request, done in done(refuses.withLock { $0 } ? nil : request) }
+        }
+        let session = URLSession.loopback(delegate: witness)
+        try await warm(session, server.url("/1"))
+        refuses.withLock { $0 = true }
+
+        let outcome = try await session.outcome(of: server.url("/1"))
+
+        #expect(outcome.status == 301 && outcome.text == "moved" && server.requests.count == 2)
+    }
+
+    @Test func `T-RED-29 a redirect whose body is coded is followed and not kept`() async throws {
+        server.route("GET", "/1", permanent("/end").header("Content-Encoding", "gzip"))
+        let session = URLSession.loopback()
+        try await warm(session, server.url("/1"))
+
+        #expect(try await session.outcome(of: server.url("/1")).text == "GET ")
+        #expect(server.requests.filter { $0.path == "/1" }.count == 2)
+    }
+
+    @Test(arguments: ["/end", "http://a b/"])
+    func `RFC 9111 §4.4 a change whose answer redirects removes what is stored, followed or refused`(
+        location: String
+    ) async throws {
+        server.route("GET", "/1", ServerReply.text("old").header("Cache-Control", "max-age=100"))
+        server.route("PUT", "/1", ServerReply.status(303).header("Location", location))
+        let session = URLSession.loopback()
+        try await warm(session, server.url("/1"))
+        _ = try await session.outcome(of: server.url("/1"))
+        #expect(server.requests.count == 1)
+
+        _ = try await session.outcome(of: URLRequest("PUT", server.url("/1")))
+        #expect(try await session.outcome(of: server.url("/1")).text == "old")
+
+        #expect(server.requests.filter { $0.path == "/1" }.map(\.method) == ["GET", "PUT", "GET"])
+    }
+
     @Test func `T-RED-29 T-RED-09 from https to http does not go from the cache either`() async throws {
         let site = try SecuredSite()
         site.server.route("GET", "/1", permanent(other.url("/end").absoluteString))
@@ -160,6 +201,24 @@ struct RedirectThreatTests {
         let outcome = try await session.outcome(of: server.url("/1", host: "127.0.0.1"))
 
         #expect(outcome.error != nil && other.requests.isEmpty, "\(outcome)")
+    }
+
+    @Test(arguments: ["http", "https"])
+    func `T-STS-06 from https a delegate leads to a host that wants TLS over TLS`(scheme: String) async throws {
+        let site = try SecuredSite()
+        site.server.route("GET", "/1", ServerReply.status(302).header("Location", "/2"))
+        let entry = HSTSStore.Entry(host: "localhost", includesSubdomains: false, expires: .distantFuture)
+        let store = HSTSStore(entries: [try #require(entry)])
+        let target = try #require(URL(string: "\(scheme)://localhost:\(site.server.port)/hello"))
+        let witness = Witness { $0.redirect = { _, _, done in done(URLRequest(url: target)) } }
+        let session = URLSession.loopback(delegate: witness) {
+            $0.tls.anchors = .certificates([site.authority.certificate])
+            $0.strictTransportSecurity = store
+        }
+
+        let outcome = try await session.outcome(of: site.server.url("/1", host: "localhost"))
+
+        #expect(outcome.text == "hello" && outcome.response?.url?.scheme == "https")
     }
 
     @Test func `T-RED-01 fields that the session adds do not go where a delegate leads either`() async throws {
