@@ -24,7 +24,8 @@ extension URLSessionManager {
 
     func newBodyStream(of task: URLSessionTask, in session: URLSession) -> InputStream? {
         if let hook = hook(\.taskNeedNewBodyStream) { return hook(session, task) }
-        return (task.originalRequest?.httpBodyStream as? any NSCopying)?.copy(with: nil) as? InputStream
+        // Not the original request's, if an interceptor has replaced that.
+        return (task.currentRequest ?? task.originalRequest)?.copyOfStream
     }
 
     func sent(_ bytes: Int64, total: Int64, expected: Int64, of task: URLSessionTask, in session: URLSession) {

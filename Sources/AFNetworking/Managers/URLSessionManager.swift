@@ -363,7 +363,7 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
 
     /// Class, session and operation queue.
     open override var description: String {
-        let address = String(UInt(bitPattern: ObjectIdentifier(self).hashValue), radix: 16)
+        let address = String(UInt(bitPattern: ObjectIdentifier(self)), radix: 16)
         return "<\(type(of: self)): 0x\(address), session: \(session), operationQueue: \(operationQueue)>"
     }
 

@@ -138,17 +138,15 @@ open class HTTPRequestOperation: URLConnectionOperation, @unchecked Sendable {
         let (response, count) = state.withLock { ($0.response as? HTTPURLResponse, $0.sink?.count ?? 0) }
         serialization.withLock { $0.firstPart = response }
         let isPlain = response?.hasCodedContent == false
-        let isWeak = response.map { RangeReply.hasWeakTag($0) } ?? false
+        let isWeak = response.map { RangeReply.isWeak($0) } ?? false
         let mayGoOn = count > 0 && isPlain && !isWeak && [200, 206].contains(response?.statusCode ?? 0)
         let offset = mayGoOn ? count : 0
         state.withLock { state in
             state.continuesAt = mayGoOn ? offset : nil
             state.missing = "bytes=\(offset)-"
             state.request.setValue(state.missing, forHTTPHeaderField: "Range")
-            state.request.setValue(
-                isWeak ? nil : response.flatMap { RangeReply.validator(of: $0) },
-                forHTTPHeaderField: "If-Range"
-            )
+            let validator = response.flatMap { ResumeValidator($0.headers) }
+            state.request.setValue(validator?.fieldValue, forHTTPHeaderField: "If-Range")
         }
     }
 

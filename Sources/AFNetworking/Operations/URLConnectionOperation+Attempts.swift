@@ -30,6 +30,9 @@ extension URLConnectionOperation {
         guard isWanted, let sink else { return nil }
         if !continues, !startOver(sink) { return .failure(sink.failure(.notRewindable)) }
         state.withLock { $0.sink }?.open()
+        // The stream itself is for one attempt, of this operation or of a copy.
+        var request = request
+        if let stream = request.copyOfStream { request.httpBodyStream = stream }
         return .success(request)
     }
 
@@ -71,8 +74,9 @@ extension URLConnectionOperation {
         return ErrorMapping.error(failure, url: nil)
     }
 
+    /// Whether events of the connection count. After a cancel none does, also those that are on their way.
     func isCurrent(_ connection: URLConnection) -> Bool {
-        state.withLock { $0.connection === connection }
+        state.withLock { $0.connection === connection && !$0.machine.isCancelled }
     }
 }
 

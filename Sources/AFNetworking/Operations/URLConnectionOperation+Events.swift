@@ -64,7 +64,9 @@ extension URLConnectionOperation {
         by connection: URLConnection
     ) -> URLRequest? {
         let (block, rules) = state.withLock { ($0.redirectBlock, $0.rules(asTheyWere: true)) }
-        let answer = block.map { $0(connection, request, response) } ?? request
+        // Answering with the request would overrule a refusal by the redirect policy.
+        let unasked = response == nil ? request : request.leftUnanswered
+        let answer = block.map { $0(connection, request, response) } ?? unasked
         guard let answer, let url = answer.url, url.scheme.map(ASCII.lowered) == "http", let host = answer.host,
             rules.forbidsPlainText(to: host)
         else { return answer }
@@ -174,15 +176,10 @@ enum RangeReply: Equatable {
         return part.bytes.upperBound == total - 1
     }
 
-    /// What names the version of a resource: its entity tag, else when it was last changed.
-    static func validator(of response: HTTPURLResponse) -> String? {
-        response.value(forHTTPHeaderField: "ETag") ?? response.value(forHTTPHeaderField: "Last-Modified")
-    }
-
-    /// Whether two versions with different bytes may have its entity tag: RFC 9110 §13.1.5 and §15.3.7 let no part be
-    /// asked for or combined by such a tag.
-    static func hasWeakTag(_ response: HTTPURLResponse) -> Bool {
-        response.value(forHTTPHeaderField: "ETag")?.hasPrefix("W/") == true
+    /// Whether two versions with different bytes may have its entity tag, or its date: RFC 9110 §13.1.5 and §15.3.7 let
+    /// no part be asked for or combined by these.
+    static func isWeak(_ response: HTTPURLResponse) -> Bool {
+        ["ETag", "Last-Modified"].contains { response.headers.contains($0) } && ResumeValidator(response.headers) == nil
     }
 
     /// Whether nothing says that the two are of different versions.

@@ -32,10 +32,9 @@ extension URLConnectionOperation {
         guard let (former, connection, scheduler) = paused else { return }
         notify(of: .paused, after: former)
         guard former == .executing else { return }
-        scheduler.perform { [self] in
-            connection?.cancel()
-            willContinue()
-        }
+        // Not behind a write to the program's stream, which may block.
+        connection?.cancel()
+        scheduler.perform { [self] in willContinue() }
     }
 
     func goOn() {
@@ -60,7 +59,12 @@ extension URLConnectionOperation {
         switch cancel {
         case .nothing, .flag: break
         case .wait: notify(of: .ready, after: .paused)
-        case .fail: scheduler.perform { [self] in cancelConnection() }
+        case .fail:
+            switch scheduler {
+            case .networkThread: scheduler.perform { [self] in cancelConnection() }
+            // The queue may be in a write to the program's stream that blocks: only the closing waits for that.
+            case .queue: DispatchQueue.global().async { [self] in cancelConnection() }
+            }
         }
     }
 
@@ -90,11 +94,16 @@ extension URLConnectionOperation {
         }
         // Another thread has paused it meanwhile.
         guard let (phase, connection) = former else { return }
-        sink?.close()
         connection?.cancel()
+        if let sink { close(sink) }
         // Foundation calls the block later, on another thread: hold the operation until then.
         if super.completionBlock != nil { state.set(\.keeper, self) }
         notify(of: .finished, after: phase)
+    }
+
+    private func close(_ sink: ResponseSink) {
+        let (isCancelled, scheduler) = state.withLock { ($0.machine.isCancelled, $0.scheduler) }
+        if isCancelled, case .queue? = scheduler { scheduler?.perform { sink.close() } } else { sink.close() }
     }
 
     /// The block that Foundation gets in the place of the program's completion block.

@@ -308,7 +308,7 @@ open class URLConnectionOperation: Operation, NSCopying, NSSecureCoding, URLConn
     /// a certificate of its own, has connections of its own.
     open func connectionTrustIdentity(_ connection: URLConnection) -> Data? { trustIdentity }
 
-    /// Asks the block for redirects.
+    /// Asks the block for redirects. Without it ``/AFURLTypes/RedirectPolicy`` decides.
     open func connection(
         _ connection: URLConnection,
         willSend request: URLRequest,
@@ -325,6 +325,11 @@ open class URLConnectionOperation: Operation, NSCopying, NSSecureCoding, URLConn
     /// Keeps the data, or writes them to ``outputStream``.
     open func connection(_ connection: URLConnection, didReceive data: Data) {
         receive(data, from: connection)
+    }
+
+    /// Answers with a copy of the request's stream, if the stream can be copied: that of a form can.
+    open func connection(_ connection: URLConnection, needNewBodyStream request: URLRequest) -> InputStream? {
+        request.copyOfStream
     }
 
     /// Calls the block for upload progress.

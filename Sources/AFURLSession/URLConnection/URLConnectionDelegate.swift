@@ -152,7 +152,7 @@ extension URLConnectionDataDelegate {
 
 extension URLRequest {
     /// The same request, marked as the answer of a delegate that does not implement the method.
-    fileprivate var leftUnanswered: URLRequest {
+    package var leftUnanswered: URLRequest {
         var request = self
         request.change { $0.isUnanswered = true }
         return request

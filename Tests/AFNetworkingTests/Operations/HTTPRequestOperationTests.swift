@@ -130,6 +130,7 @@ struct HTTPRequestOperationTests {
     /// Pauses after the first bytes; `respond` answers the second request.
     private func pausedAndResumed(
         tag: String? = "\"1\"",
+        dates: [String: String] = [:],
         file: URL? = nil,
         _ respond: @escaping @Sendable (RecordedRequest) -> ServerReply
     ) async throws -> (operation: HTTPRequestOperation, range: String?, condition: String?, progress: [[Int64]]) {
@@ -138,8 +139,10 @@ struct HTTPRequestOperationTests {
         server.route("GET", "/file") { request in
             requests.add([request.headers["Range"], request.headers["If-Range"]])
             guard requests.all.count == 1 else { return respond(request) }
-            let whole = ServerReply.text(Self.content)
-            return (tag.map { whole.header("ETag", $0) } ?? whole).stalling(after: 10_000)
+            var whole = ServerReply.text(Self.content)
+            if let tag { whole = whole.header("ETag", tag) }
+            for (name, value) in dates { whole = whole.header(name, value) }
+            return whole.stalling(after: 10_000)
         }
         let operation = operation("/file", on: server)
         if let file { operation.outputStream = OutputStream(url: file, append: false) }
@@ -179,6 +182,26 @@ struct HTTPRequestOperationTests {
 
         #expect(range == "bytes=0-" && condition == nil)
         #expect(operation.error == nil && operation.responseData == Data(Self.content.utf8))
+    }
+
+    @Test(
+        "RFC 9110 §8.8.2.2: only with a date older than its response the rest is asked for",
+        arguments: ["Sun, 06 Nov 1994 08:49:38 GMT", "Sun, 06 Nov 1994 08:49:37 GMT"]
+    )
+    func dated(answered: String) async throws {
+        let modified = "Sun, 06 Nov 1994 08:49:37 GMT"
+        let (operation, range, condition, _) = try await pausedAndResumed(
+            tag: nil,
+            dates: ["Last-Modified": modified, "Date": answered]
+        ) { request in
+            guard request.headers["Range"] == "bytes=10000-" else { return .text(Self.content) }
+            return ServerReply.text(String(Self.content.dropFirst(10_000))).status(206)
+                .header("Content-Range", "bytes 10000-29999/30000").header("Last-Modified", modified)
+        }
+
+        let isStrong = answered != modified
+        #expect(range == (isStrong ? "bytes=10000-" : "bytes=0-") && condition == (isStrong ? modified : nil))
+        #expect(operation.error == nil && operation.responseString == Self.content)
     }
 
     @Test("16 3 a 200 takes the place of the first part", arguments: [false, true])

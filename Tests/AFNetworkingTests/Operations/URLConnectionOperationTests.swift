@@ -447,6 +447,65 @@ struct URLConnectionOperationTests {
     }
 
     /// Takes so many bytes, and then none.
+    /// Cancels itself in the middle of its body.
+    private final class Cancelling: URLConnectionOperation, @unchecked Sendable {
+        override func connection(_ connection: URLConnection, didReceive data: Data) {
+            super.connection(connection, didReceive: data)
+            cancel()
+        }
+    }
+
+    @Test("14 an operation that is cancelled with its last bytes fails, though its end is on its way")
+    func cancelledAtTheEnd() async throws {
+        for _ in 0..<20 {
+            let operation = Cancelling(request: URLRequest(url: server.url("/hello")))
+            operation.start()
+            try await operation.ended()
+            #expect(operation.isCancelled && (operation.error as? URLError)?.code == .cancelled)
+        }
+    }
+
+    /// Waits in the first write until it is released.
+    private final class BlockingStream: OutputStream {
+        let entered = DispatchSemaphore(value: 0)
+        let release = DispatchSemaphore(value: 0)
+        let closed = Collected<Bool>()
+
+        override var streamStatus: Stream.Status { .open }
+        override var hasSpaceAvailable: Bool { true }
+        override func open() {}
+        override func close() { closed.add(true) }
+        override func property(forKey key: Stream.PropertyKey) -> AnyObject? { nil }
+
+        override func write(_ buffer: UnsafePointer<UInt8>, maxLength count: Int) -> Int {
+            entered.signal()
+            release.wait()
+            return count
+        }
+    }
+
+    @Test("14 a cancelled operation finishes at once, also behind a write that blocks")
+    func cancelledInAWrite() async throws {
+        let stream = BlockingStream(toMemory: ())
+        let operation = operation()
+        operation.outputStream = stream
+        operation.start()
+        let entered = stream.entered
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                entered.wait()
+                continuation.resume()
+            }
+        }
+
+        operation.cancel()
+        try await operation.ended()
+
+        #expect((operation.error as? URLError)?.code == .cancelled && stream.closed.all.isEmpty)
+        stream.release.signal()
+        try await stream.closed.wait(for: 1)
+    }
+
     private final class FullStream: OutputStream {
         private var room: Int
         private let failure: NSError?
@@ -557,6 +616,26 @@ struct URLConnectionOperationTests {
 
         #expect(seen.all == ["/1 0", "/hello 302"] && follows.responseString == "hello")
         #expect(stays.responseString == "moved" && (stays.response as? HTTPURLResponse)?.statusCode == 302)
+    }
+
+    @Test("T-RED-15 without a redirect block no body goes to another origin; a block may let it go")
+    func redirectedBody() async throws {
+        let other = try TestServer()
+        other.route("*", "/echo") { .text("\($0.method) \($0.bodyText)") }
+        server.route("POST", "/away", ServerReply.status(307).header("Location", other.url("/echo").absoluteString))
+        var request = URLRequest(url: server.url("/away"))
+        request.httpMethod = "POST"
+        request.httpBody = Data("password".utf8)
+        let (refused, allowed) = (URLConnectionOperation(request: request), URLConnectionOperation(request: request))
+        allowed.setRedirectResponseBlock { _, request, _ in request }
+
+        refused.start()
+        try await refused.ended()
+        #expect((refused.error as? URLError)?.loadFailure?.reason == .redirect && other.requests.isEmpty)
+
+        allowed.start()
+        try await allowed.ended()
+        #expect(allowed.error == nil && allowed.responseString == "POST password")
     }
 
     @Test(

@@ -118,3 +118,8 @@ public final class MultipartBodyStream: InputStream, NSCopying {
     /// Does nothing.
     public override func remove(from aRunLoop: RunLoop, forMode mode: RunLoop.Mode) {}
 }
+
+extension URLRequest {
+    /// A copy of the stream that is the body, from its beginning. Nil if it cannot be copied.
+    var copyOfStream: InputStream? { (httpBodyStream as? any NSCopying)?.copy(with: nil) as? InputStream }
+}

@@ -124,6 +124,73 @@ struct MultipartUploadTests {
         #expect(delegate.streamsGiven == 1)
     }
 
+    @Test("8.4 15.4 an operation sends its form again after a 307 and a 401, T-REQ-21", arguments: [307, 401])
+    func operation(status: Int) async throws {
+        server.route("POST", "/moved", .status(307).header("Location", "/post"))
+        let request = try form(status == 307 ? "/moved" : "/basic-auth/user/secret")
+        let operation = HTTPRequestOperation(request: request)
+        operation.credential = URLCredential(user: "user", password: "secret", persistence: .none)
+
+        operation.start()
+        try await operation.ended()
+
+        #expect(operation.error == nil && operation.response?.statusCode == 200)
+        #expect(server.requests.count == 2)
+        for received in server.requests { try expectWhole(received, request) }
+    }
+
+    @Test("8.4 an operation that was paused, and its copy, send the whole form")
+    func pausedOperation() async throws {
+        server.route("POST", "/held", ServerReply.text("done").held(until: "go"))
+        let request = try form("/held")
+        let operation = HTTPRequestOperation(request: request)
+        operation.start()
+        try await server.waitForRequests(1)
+        operation.pause()
+        operation.resume()
+        try await server.waitForRequests(2)
+        let copy = try #require(operation.copy() as? HTTPRequestOperation)
+        copy.start()
+        try await server.waitForRequests(3)
+        server.signal("go")
+
+        try await operation.ended()
+        try await copy.ended()
+        #expect(operation.responseString == "done" && copy.responseString == "done")
+        for received in server.requests { try expectWhole(received, request) }
+    }
+
+    /// Sends another form in place of the task's.
+    private struct Replacing: TaskInterceptor {
+        let other: AFNetworking.URLRequest
+
+        func adapt(_ request: AFNetworking.URLRequest, for task: URLSessionTask) async throws -> AFNetworking.URLRequest
+        {
+            var other = other
+            other.url = request.url
+            return other
+        }
+    }
+
+    @Test("8.4 a manager sends a form that an interceptor has replaced again as that, T-REQ-21", arguments: [307, 401])
+    func replaced(status: Int) async throws {
+        server.route("POST", "/moved", .status(307).header("Location", "/post"))
+        let other = try serializer.form(["other": "form"], to: server.url("/").absoluteString) { _ in }
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.requestInterceptors = [Replacing(other: other)]
+        let manager = HTTPSessionManager(sessionConfiguration: configuration)
+        manager.setAuthenticationChallengeHandler { _, _, _, _ in
+            .credential(URLCredential(user: "user", password: "secret", persistence: .none))
+        }
+        let results = Collected<(any Error)?>()
+        let request = try form(status == 307 ? "/moved" : "/basic-auth/user/secret")
+        manager.uploadTask(withStreamedRequest: request, progress: nil) { _, _, error in results.add(error) }.resume()
+
+        #expect(try await results.wait(for: 1).allSatisfy { $0 == nil })
+        #expect(server.requests.count == 2)
+        for received in server.requests { try expectWhole(received, other) }
+    }
+
     @Test("8.4 a streamed upload task, which asks for its first stream too, gets copies of the request's")
     func streamedTask() async throws {
         let request = try form("/post")
