@@ -66,13 +66,13 @@ package enum RequestFreezer {
             fields: fields,
             defaults: defaults
         )
-        if webSocket != nil { head.keepConnection() }
         // RFC 9110 §10.1.1: a server of HTTP/1.0 never answers `100 Continue`.
         let mayExpect = hasBody && version == .http11
         let hasOwnRules = contents.wire.withheld != nil
         let isReload = request.cachePolicy == .reloadIgnoringLocalAndRemoteCacheData
         if !hasBody, !hasOwnRules, !isReload {
             try head.addAll(fields, with: defaults)
+            if webSocket != nil { head.keepConnection() }
             let body = WireRequest.Body(data: nil, framing: framing, isStreamed: isStreamed)
             return try wireRequest(head, body, contents, webSocket, url, defaults)
         }
@@ -83,6 +83,7 @@ package enum RequestFreezer {
         if isReload { head.addNoCache() }
         head.add(defaults, lackingIn: fields, butFor: isWithheld)
         if hasBody, let type = impliedType(ofBodyIn: contents) { head.addType(type, lackingIn: defaults) }
+        if webSocket != nil { head.keepConnection() }
         let body = WireRequest.Body(data: ownBody(of: contents, plan), framing: framing, isStreamed: isStreamed)
         return try wireRequest(head, body, contents, webSocket, url, defaults)
     }

@@ -1,3 +1,5 @@
+import Glibc
+
 /// Bytes from a peer as text.
 package enum HTTPText {
     /// UTF-8 if the bytes are that, Latin-1 otherwise: no byte is lost and none can crash a reader.
@@ -14,6 +16,18 @@ package enum HTTPText {
 }
 
 extension String {
+    /// Whether the UTF-8 of both is the same. `==` also takes characters for the same that Unicode holds for equivalent.
+    package func hasSameBytes(as other: String) -> Bool {
+        withUTF8Bytes { one in
+            other.withUTF8Bytes { other in
+                guard one.count == other.count, let left = one.baseAddress, let right = other.baseAddress else {
+                    return one.isEmpty && other.isEmpty
+                }
+                return memcmp(left, right, one.count) == 0
+            }
+        }
+    }
+
     /// The UTF-8 bytes as one buffer, with typed errors passed through.
     @inline(__always)
     package func withUTF8Bytes<Value, Failure: Error>(

@@ -5,6 +5,11 @@ package struct RequestFields: Sendable, Equatable {
     package struct Field: Sendable, Equatable {
         package let name: String
         package fileprivate(set) var value: String
+
+        /// Byte for byte: strings are equal also where Unicode takes different characters for the same.
+        package static func == (one: Field, other: Field) -> Bool {
+            one.name.hasSameBytes(as: other.name) && one.value.hasSameBytes(as: other.value)
+        }
     }
 
     private var fields: [Field] = []

@@ -130,6 +130,20 @@ struct RedirectRulesTests {
         #expect(away.request.allHTTPHeaderFields == [:])
     }
 
+    @Test(arguments: [false, true])
+    func `T-RED-08 subprotocols of a WebSocket go to another origin, unless the policy marks their field`(
+        areSecret: Bool
+    ) throws {
+        for location in ["http://a.test/b", "http://b.test/"] {
+            var question = try question(from: "http://a.test/", to: location) {
+                if areSecret { $0.sensitiveFields = ["Sec-WebSocket-Protocol"] }
+            }
+            question.request.change { $0.wire.value.webSocket = WebSocketHandshake(subprotocols: ["token"]) }
+            let handshake = try #require(proposal(question).request.contents.wire.webSocket)
+            #expect(handshake.subprotocols == (areSecret && location == "http://b.test/" ? [] : ["token"]))
+        }
+    }
+
     @Test func `T-RED-02 T-RED-07 an origin is scheme, host and port`() throws {
         let origins = ["http://a.test", "http://a.test:8080", "https://a.test", "https://a.test:8443"]
         let others = ["http://sub.a.test", "http://test", "http://b.test", "http://127.0.0.1", "http://[::1]"]

@@ -36,6 +36,30 @@ struct RequestFreezerTests {
         #expect(frozen.lines[2...] == ["x-B: 2,3", "X-a: 1", "accept: text/html", "User-Agent: test/1", ""])
     }
 
+    @Test(arguments: [("a;b", "a\u{37E}b"), ("e\u{301}", "\u{E9}"), ("K", "\u{212A}"), ("\u{F900}", "\u{8C48}")])
+    func `T-AUT-18 each request has its own fields, also where Unicode takes another's for the same`(
+        one: String,
+        other: String
+    ) throws {
+        #expect(one == other)
+        for value in [one, other, one] {
+            let frozen = try freeze("http://a.test/") { $0.setValue(value, forHTTPHeaderField: "X") }
+            #expect(frozen.head.fields.firstBytes("X") == Array(value.utf8))
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `Connection: close of the session concerns no WebSocket, and every other request`(isFirst: Bool) throws {
+        let defaults = HeaderDefaults(additionalHeaders: ["Connection": "close"], userAgent: "test/1")
+        for isWebSocket in [isFirst, !isFirst, isFirst] {
+            let frozen = try freeze("http://a.test/", defaults: defaults) { request in
+                request.setValue("1", forHTTPHeaderField: "X")
+                if isWebSocket { request.change { $0.wire.value.webSocket = WebSocketHandshake() } }
+            }
+            #expect(frozen.head.closesConnection == !isWebSocket)
+        }
+    }
+
     @Test func `a field that is set again keeps its place and its spelling`() throws {
         let frozen = try freeze("http://a.test/") { request in
             request.setValue("1", forHTTPHeaderField: "x-Case")
