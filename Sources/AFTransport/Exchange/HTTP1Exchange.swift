@@ -86,6 +86,7 @@ final class HTTP1Exchange: Exchange, ChannelHandler, BodyClient, RateClient {
 
     /// Pipelines a request.
     func append(_ client: any ExchangeClient) {
+        guard client.mayBegin() else { return }
         pipeline.append(client)
         client.follow(on: self)
     }
@@ -404,6 +405,11 @@ final class HTTP1Exchange: Exchange, ChannelHandler, BodyClient, RateClient {
     /// connection may not go on.
     private func goOnWithFollower() -> Bool {
         guard owner.isCurrent(self), let client = pipeline.takeFirst() else { return false }
+        // It takes no answer now, and what was read already cannot wait.
+        guard !client.isHeldUp else {
+            client.lostItsTurn()
+            return false
+        }
         self.client = client
         machine = ExchangeMachine()
         perform(.requestFinished)

@@ -52,6 +52,13 @@ final class CacheRefresh: TransferClient, RequestOwner {
     /// No delegate decides about this connection, and one may want to now: keep the connection from all other requests.
     func presentJudge(of transfer: Transfer) -> TrustJudge? { .own(UniqueNumber.next()) }
 
+    /// The policy may have changed while the request waited for a connection.
+    func transferMayBegin(_ transfer: Transfer) -> Bool {
+        guard session.forbidsPlainText(to: transfer.request.endpoint) else { return true }
+        transfer.cancel()
+        return false
+    }
+
     func transferSentBody(_ transfer: Transfer, total: Int64) {}
 
     func transferReceivedHead(_ transfer: Transfer, _ head: ResponseHead) {

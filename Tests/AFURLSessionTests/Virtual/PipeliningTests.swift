@@ -302,6 +302,55 @@ struct PipeliningTests {
         #expect(world.finish() == [])
     }
 
+    @Test func `T-PIP-06 a task that is suspended takes no answer, though it comes with the one before`() {
+        let world = makeWorld()
+        var answers = ""
+        Server().serve(world) { request, client in
+            let echo = VirtualWorld.echo(request.target)
+            guard client.connection.number == 0, request.target != "/first" else { return client.send(echo) }
+            answers += echo
+            if request.target == "/2" { client.send(answers) }
+        }
+        world.load("http://api.test/first")
+
+        let events = start(3, in: world)
+        world.settle()
+        events[1].task.suspend()
+        world.advance(by: .seconds(1))
+        #expect(events[0].body == "/0" && events[2].body == "/2")
+        #expect(!events[1].isComplete && events[1].task.countOfBytesReceived == 0)
+
+        events[1].task.resume()
+        run(events, in: world)
+        #expect(events[1].body == "/1")
+        #expect(world.finish() == [])
+    }
+
+    private final class Pinning: ServerEvaluator {
+        func evaluate(_ trust: ServerTrust) -> ServerTrustDecision {
+            .reject(rule: "test", explanation: "none is right")
+        }
+        func forbidsPlainText(to host: String) -> Bool { true }
+    }
+
+    @Test func `T-TLS-20 a request is not sent ahead in the clear once its host is pinned`() {
+        let world = makeWorld()
+        let server = Server()
+        server.serve(world, after: .seconds(1))
+        world.load("http://api.test/first")
+        let events = start(20, in: world)
+        world.settle()
+        let sent = server.methods.count
+
+        world.session.tls.evaluator = Pinning()
+        run(events, in: world)
+
+        #expect(sent == 17 && server.methods.count == sent)
+        #expect(events.map(\.body) == (0..<16).map { "/\($0)" } + [String](repeating: "", count: 4))
+        #expect(events.suffix(4).allSatisfy { $0.error?.code == .unsupportedURL })
+        #expect(world.finish() == [])
+    }
+
     @Test func `T-PIP-03 after a reset what waits behind others goes to another connection`() {
         let world = makeWorld()
         Server().serve(world)
