@@ -58,6 +58,11 @@ package final class ProxyRoute: Sendable {
         return ProxyRoute(proxy, authorization: authorization, agent: agent, alwaysTunnels: alwaysTunnels)
     }
 
+    /// Whether the two differ in the agent of their requests for tunnels at most.
+    package func leadsLike(_ other: ProxyRoute) -> Bool {
+        proxy === other.proxy && authorization == other.authorization && alwaysTunnels == other.alwaysTunnels
+    }
+
     /// Whether the proxy only passes bytes on.
     package func tunnels(to destination: Endpoint) -> Bool {
         kind.isSOCKS || alwaysTunnels || destination.scheme == .https || proxy.tunnelsPlainHTTP
@@ -70,8 +75,7 @@ package final class ProxyRoute: Sendable {
 extension ProxyRoute: Hashable {
     package static func == (one: ProxyRoute, other: ProxyRoute) -> Bool {
         one === other
-            || (one.proxy === other.proxy && one.authorization == other.authorization
-                && one.agent == other.agent && one.alwaysTunnels == other.alwaysTunnels)
+            || (one.leadsLike(other) && one.agent == other.agent)
     }
 
     package func hash(into hasher: inout Hasher) {

@@ -22,8 +22,7 @@ final class SessionProxies {
 
     /// The route for a request whose `User-Agent` differs from the session's; most requests use the session's.
     func naming(_ route: ProxyRoute, by request: WireRequest) -> ProxyRoute {
-        if let lastNamed, lastNamed.proxy === route.proxy, lastNamed.naming(agentOf: request.head.fields) === lastNamed
-        {
+        if let lastNamed, lastNamed.leadsLike(route), lastNamed.naming(agentOf: request.head.fields) === lastNamed {
             return lastNamed
         }
         let named = route.naming(agentOf: request.head.fields)

@@ -1,7 +1,9 @@
 import AFFaults
 import AFLoop
 import AFSecurity
+import AFTestFixtures
 import AFTestSupport
+import AFTransport
 import AFVirtualWorld
 import AFWire
 import Foundation
@@ -21,6 +23,20 @@ extension ProxyTests {
         private func proxy(dictionary: [AnyHashable: Any], _ url: String) throws -> String? {
             let rules = ProxySelection(ProxyDictionary(dictionary), agent: HTTPHeaders())
             return try rules.route(for: try RequestURL(url).endpoint)?.text
+        }
+
+        @Test func `a WebSocket has a tunnel, also behind a tunnel for the same User-Agent`() throws {
+            let route = ProxyRoute(try ProxyServer("http://proxy.test:3128"), number: 1)
+            let proxies = SessionProxies(ProxySelection(), connectionsPerHost: 1)
+            let request = try freeze("http://a.test/") { $0.setValue("own/1", forHTTPHeaderField: "User-Agent") }
+            let plain = try Endpoint(scheme: .http, host: "a.test")
+
+            for _ in 1...2 {
+                #expect(!proxies.naming(route, by: request).tunnels(to: plain))
+                #expect(proxies.naming(route.tunnelling, by: request).tunnels(to: plain))
+            }
+            let named = proxies.naming(route, by: request)
+            #expect(proxies.naming(route, by: request) === named)
         }
 
         // MARK: - The environment
