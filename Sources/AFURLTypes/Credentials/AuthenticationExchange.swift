@@ -11,6 +11,8 @@ package struct AuthenticationExchange {
     package var proxy: ChallengingParty?
     /// The credential that the proxy was configured with. It is proposed when that proxy asks, before any stored one.
     package var proxyCredential: URLCredential?
+    /// Whether that credential goes with the request before the proxy has asked for one: by Basic.
+    package var sendsProxyCredential = false
     package var method: String
     /// Exactly the target of the request line.
     package var target: [UInt8]

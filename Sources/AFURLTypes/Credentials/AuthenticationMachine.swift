@@ -178,6 +178,7 @@ package struct AuthenticationMachine {
         talks[place].configured = asker.party.isProxy ? exchange.proxyCredential : nil
         let challenges = Challenge.list(in: headers, asker.field)
         let offers = AuthenticationOffer.list(challenges, mayHashBody: exchange.mayHashBody)
+        if exchange.sendsProxyCredential { noteConfigured(place, offers, proven) }
         if let step = refused(place, offers, proven) { return step }
         return next(place, offers[...], proven)
     }
@@ -217,6 +218,15 @@ package struct AuthenticationMachine {
         return info.withUnsafeBytes { info in
             answer.check(info) { nonce in proven.clientNonce().map { (proven.uses(of: nonce, by: party), $0) } }
         }
+    }
+
+    /// The proxy refuses the credential that it was configured with, unless it takes none by Basic.
+    private mutating func noteConfigured(_ place: Int, _ offers: [AuthenticationOffer], _ proven: ProvenCredentials) {
+        let talk = talks[place]
+        guard let credential = talk.configured, talk.sent == nil, talk.refused.isEmpty, talk.rounds == 0,
+            let offer = offers.first(where: { if case .basic = $0.scheme { true } else { false } })
+        else { return }
+        talks[place].sent = try? proven.attempt(credential, from: .url, for: offer, of: talk.party)
     }
 
     /// Records what the party refused. Returns a step if the same credential is to be sent once more.

@@ -67,6 +67,7 @@ final class CredentialStep: LoadStep {
             proxy: reader.map { .proxy($0.endpoint, for: request.endpoint.scheme) }
         )
         exchange.proxyCredential = reader?.credential
+        exchange.sendsProxyCredential = reader?.authorization != nil
         exchange.hasOwnAuthorization = request.head.fields.contains("Authorization")
         exchange.mayHashBody = mayHashBody(of: request)
         return exchange
@@ -168,6 +169,7 @@ final class CredentialStep: LoadStep {
         let party = ChallengingParty.proxy(route.endpoint, for: endpoint.scheme)
         var exchange = AuthenticationExchange(connecting: Array(endpoint.text.utf8), through: party)
         exchange.proxyCredential = route.credential
+        exchange.sendsProxyCredential = route.authorization != nil
         return exchange
     }
 

@@ -207,6 +207,29 @@ struct ProxyCredentialTests {
         #expect(server.requests.count == 1)
     }
 
+    @Test(arguments: [false, true])
+    func `T-AUT-07 the credential of the configuration that the proxy refuses is sent once, and not proposed`(
+        tunnels: Bool
+    ) async throws {
+        for scheme in ["Basic", "Digest"] {
+            let proxy = try TestProxy()
+            proxy.rules.authentication =
+                scheme == "Basic"
+                ? .password(user: "me", password: "other") : .digest(DigestRules(user: "me", password: "other"))
+            let witness = Witness()
+            let outcome = try await session(proxy, tunnels: tunnels, witness, user: "me:secret@")
+                .outcome(of: server.url("/hello"))
+
+            #expect(tunnels ? outcome.error?.code == .userAuthenticationRequired : outcome.status == 407)
+            let asked = witness.challenges.withLock { $0 }
+            let isBasic = scheme == "Basic"
+            // A Digest has not been refused before the proxy names a nonce.
+            #expect(proxy.requests.count == (isBasic ? 1 : 2))
+            #expect(asked.map(\.previousFailureCount) == (isBasic ? [1] : [0, 1]))
+            #expect(asked.map { $0.proposedCredential != nil } == (isBasic ? [false] : [true, false]))
+        }
+    }
+
     @Test func `T-RED-05 credentials that a proxy asked for stay on its side of a redirect`() async throws {
         let direct = try TestServer()
         direct.route("GET", "/end", .text("end"))
