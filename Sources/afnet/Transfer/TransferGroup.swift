@@ -249,7 +249,8 @@ import Foundation
     private func part(_ resume: ResumeOption?, of path: String) throws(TransferFailure) -> PartialTransfer? {
         switch resume {
         case nil: return nil
-        case .offset(let offset): return PartialTransfer(offset: offset)
+        // The rest from the first byte on is the whole, and replaces what the file has.
+        case .offset(let offset): return offset > 0 ? PartialTransfer(offset: offset) : nil
         case .size:
             do throws(SystemFailure) {
                 let size = try Descriptor.size(of: path) ?? 0

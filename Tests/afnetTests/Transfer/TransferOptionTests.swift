@@ -54,6 +54,14 @@ import afnet
         #expect(try await Program.run("--resume-from", "990", url("/range/1000")).output == whole[990...])
     }
 
+    @Test func `--resume-from 0 loads the whole, in place of what the file has`() async throws {
+        let whole = try await Program.run(url("/range/1000")).output
+        let file = try folder.make("f", Data(count: 2000))
+
+        #expect(try await Program.run("-C", "0", "-o", file, url("/range/1000")).code == 0)
+        #expect(folder.contents("f") == whole && server.requests.last?.headers["Range"] == nil)
+    }
+
     @Test func `a server that does not send the rest is 33, and the file stays`() async throws {
         let file = try folder.make("f", Data("1234".utf8))
         let replies: [ServerReply] = [
