@@ -86,7 +86,7 @@ extension CacheRules {
 
     /// When the response was made: its `Date`, or when it was received if `Date` is missing or unreadable (RFC 9110
     /// §6.6.1).
-    private static func date(of stored: StoredHead) -> Int64 {
+    static func date(of stored: StoredHead) -> Int64 {
         var earliest: Int64?
         stored.headers.forEachValue(of: "Date") { value in
             if let date = HTTPDate.seconds(value) { earliest = min(date, earliest ?? date) }

@@ -40,14 +40,25 @@ package enum CacheRules {
         in partitions: [CachePartition],
         decodes: Bool
     ) -> Bool {
-        head.key == request.key && partitions.contains(head.partition)
+        mayAnswer(head, request) && partitions.contains(head.partition)
             && (head.isDecoded == decodes || !head.headers.contains("Content-Encoding"))
-            && head.vary.allSatisfy { VaryField($0.name, of: request.headers) == $0 }
+    }
+
+    /// Whether a stored response may be the answer to some request with the same URL and the same fields.
+    package static func mayAnswer(_ head: StoredHead, _ request: CacheRequest) -> Bool {
+        head.key == request.key && head.vary.allSatisfy { VaryField($0.name, of: request.headers) == $0 }
     }
 
     /// Of two that were received in the same second, the one that is further behind is the later.
     private static func isOlder(_ head: StoredHead, than other: StoredHead) -> Bool {
         (head.responseTime, head.requestTime) < (other.responseTime, other.requestTime)
+    }
+
+    /// Whether a stored response stays in place of another one for the same request: it came while that was on its way,
+    /// and is the later one (RFC 9111 §4).
+    static func outlives(_ stored: StoredHead, _ head: StoredHead) -> Bool {
+        guard stored.responseTime >= head.requestTime else { return false }
+        return (date(of: head), head.responseTime) < (date(of: stored), stored.responseTime)
     }
 
     // MARK: - What to do

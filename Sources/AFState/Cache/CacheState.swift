@@ -35,6 +35,10 @@ struct CacheState {
     private static let pendingLimit = 8 << 20
     /// How many responses are kept for one URL; the oldest are removed first.
     static let variantLimit = 16
+    /// For how many URLs the last removal is known. If there are more, one of all is assumed.
+    private static let forgottenLimit = 1_000
+    /// How many URLs may be forgotten before the disk has to follow, although it holds nothing that is known here.
+    private static let unhurriedDooms = 500
 
     private(set) var memory = CacheIndex<CacheEntry>()
     /// The entries that are known to be on disk.
@@ -43,11 +47,12 @@ struct CacheState {
     private(set) var pending: [CacheEntryID: CacheEntry] = [:]
     private(set) var pendingBytes = 0
     private(set) var dooms = Dooms()
-    /// The URL for which each ticket allows storing.
-    private var writers: [UInt64: CacheDigest] = [:]
-    private var lastWriter: UInt64 = 0
     /// How often an entry was removed because it must not be used any more.
-    private(set) var removals = 0
+    private(set) var removals: UInt32 = 0
+    /// The number of the last removal of all entries of a URL.
+    private var forgotten: [CacheDigest: UInt32] = [:]
+    /// The last removal that concerns every URL.
+    private var lastOfAll: UInt32 = 0
     /// The content of the disk is known, or the disk cannot be used.
     private(set) var isIndexed: Bool
     /// The disk cannot be used and may hold any entry.
@@ -99,20 +104,23 @@ struct CacheState {
 
     // MARK: - Storing
 
-    mutating func beginWriting(_ key: CacheDigest) -> UInt64 {
-        lastWriter += 1
-        writers[lastWriter] = key
-        return lastWriter
-    }
-
-    mutating func endWriting(_ number: UInt64) { writers[number] = nil }
-
+    /// - Parameter former: The entry that the new one is an update of.
     /// - Returns: Whether the entry is kept anywhere.
-    mutating func insert(_ entry: CacheEntry, writer: UInt64?, replacing isReplaced: (CacheEntry) -> Bool) -> Bool {
-        if let writer, writers[writer] != entry.id.key { return false }
-        for former in entries(for: entry.id.key) where former.id != entry.id && isReplaced(former) {
-            supersede(former.id)
+    mutating func insert(
+        _ entry: CacheEntry,
+        ticket: CacheTicket?,
+        inPlaceOf former: CacheEntry?,
+        replacing isReplaced: (CacheEntry) -> Bool
+    ) -> Bool {
+        let replaced = entries(for: entry.id.key).filter { $0.id == entry.id || isReplaced($0) }
+        if let ticket {
+            guard !isForgotten(entry.id.key, since: ticket) else { return false }
+            if let former, let present = memory[former.id] ?? pending[former.id], present !== former { return false }
+            guard !replaced.contains(where: { $0 !== former && CacheRules.outlives($0.head, entry.head) }) else {
+                return false
+            }
         }
+        for other in replaced where other.id != entry.id { supersede(other.id) }
         // The entry with the same id is outdated, even if the new one does not fit.
         supersede(entry.id)
         let isRemembered = remember(entry)
@@ -168,19 +176,37 @@ struct CacheState {
 
     // MARK: - Removing outdated entries
 
-    mutating func forget(_ key: CacheDigest) {
-        removals += 1
-        writers = writers.filter { $0.value != key }
+    /// - Returns: Whether the disk has to follow soon.
+    @discardableResult
+    mutating func forget(_ key: CacheDigest) -> Bool {
+        let isUrgent = mayHoldOutdated
+        countRemoval()
+        forgotten[key] = removals
+        if forgotten.count > CacheState.forgottenLimit { countRemovalOfAll() }
         for id in memory.ids(of: key) { removeFromMemory(id) }
         // The known entries are doomed one by one too, since the disk may not be usable to find the others.
         for id in pending.keys where id.key == key { supersedeOnDisk(id) }
         doom(disk.ids(of: key))
+        // Another process may have stored something since the folder was listed.
         if hasDisk { dooms.add(key) }
+        return isUrgent || dooms.keys.count > CacheState.unhurriedDooms
+    }
+
+    private mutating func countRemoval() { removals &+= 1 }
+
+    private mutating func countRemovalOfAll() {
+        countRemoval()
+        forgotten = [:]
+        lastOfAll = removals
+    }
+
+    /// Whether a response to a request that was sent with the ticket may be one of those that were removed.
+    private func isForgotten(_ key: CacheDigest, since ticket: CacheTicket) -> Bool {
+        Int32(bitPattern: (forgotten[key] ?? lastOfAll) &- ticket.removals) > 0
     }
 
     mutating func forgetAll() {
-        removals += 1
-        writers = [:]
+        countRemovalOfAll()
         for id in memory.ids { removeFromMemory(id) }
         for id in Array(pending.keys) { supersedeOnDisk(id) }
         if hasDisk { doomAll() }
@@ -188,14 +214,13 @@ struct CacheState {
 
     /// Forgets one entry, and keeps the others of its URL.
     mutating func forget(_ id: CacheEntryID) {
-        removals += 1
+        countRemoval()
         supersede(id)
     }
 
     /// Forgets entries in memory only.
     mutating func forget(since time: Int64) {
-        removals += 1
-        writers = [:]
+        countRemovalOfAll()
         for id in memory.ids where memory[id].map({ $0.head.responseTime >= time }) == true { removeFromMemory(id) }
         for (id, entry) in pending where entry.head.responseTime >= time { supersede(id) }
     }

@@ -86,28 +86,34 @@ package final class CacheStore: Sendable {
         }
     }
 
+    /// The entries of a URL that need no disk.
+    package func known(of key: CacheKey) -> [CacheEntry] { withState { $0.entries(for: key.digest) } }
+
     // MARK: - Storing and removing, without waiting
 
-    /// A ticket to store a response for the URL. It is valid until a response for that URL is removed.
-    package func ticket(for key: CacheKey) -> CacheTicket {
-        CacheTicket(self, withState { $0.beginWriting(key.digest) })
-    }
+    /// A ticket to store the responses to the requests that are sent from now on.
+    package var ticket: CacheTicket { CacheTicket(removals: withState { $0.removals }) }
 
     /// - Parameters:
-    ///   - ticket: Nil to store it even if a response for the URL is removed meanwhile.
+    ///   - ticket: Nil to store it even if a response for the URL was removed, or a later one stored, meanwhile.
+    ///   - former: The entry that the new one is an update of.
     ///   - isReplaced: Whether the new entry replaces this one of the same URL.
     /// - Returns: Whether the entry is kept.
     @discardableResult
     package func insert(
         _ entry: CacheEntry,
         ticket: CacheTicket? = nil,
+        inPlaceOf former: CacheEntry? = nil,
         replacing isReplaced: (CacheEntry) -> Bool = { _ in false }
     ) -> Bool {
-        withState { $0.insert(entry, writer: ticket?.number, replacing: isReplaced) }
+        withState { $0.insert(entry, ticket: ticket, inPlaceOf: former, replacing: isReplaced) }
     }
 
     /// Forgets all entries of a URL.
-    package func forget(_ key: CacheKey) { withState { $0.forget(key.digest) } }
+    ///
+    /// - Returns: Whether the disk has to follow soon.
+    @discardableResult
+    package func forget(_ key: CacheKey) -> Bool { withState { $0.forget(key.digest) } }
 
     /// Forgets one entry.
     package func forget(_ id: CacheEntryID) { withState { $0.forget(id) } }
@@ -133,17 +139,15 @@ package final class CacheStore: Sendable {
     package var isBehind: Bool { withState { !$0.dooms.isEmpty || !$0.pending.isEmpty } }
 }
 
-/// Allows storing a response for a URL. It ends with the last reference.
-package final class CacheTicket: Sendable {
-    package let number: UInt64
-    private let store: CacheStore
+/// The state of a store when a request was sent. The response is not stored if responses for its URL were removed since:
+/// the server may have made it before the change that they were removed for.
+package struct CacheTicket: Sendable {
+    let removals: UInt32
 
-    fileprivate init(_ store: CacheStore, _ number: UInt64) {
-        self.store = store
-        self.number = number
+    fileprivate init(removals: UInt32) {
+        self.removals = removals
     }
 
-    deinit {
-        store.withState { $0.endWriting(number) }
-    }
+    /// Of a session without a store.
+    package static let none = CacheTicket(removals: 0)
 }

@@ -39,6 +39,9 @@ final class CacheAccess {
         CacheInstant(wall: world.wallClock(), monotonic: world.loop.now.nanoseconds / 1_000_000_000)
     }
 
+    /// Take it before a request is sent, to store the response.
+    var ticket: CacheTicket { store?.ticket ?? .none }
+
     /// Whether the cache might have an answer to a request. Quick: for the requests of most programs it has none.
     func mayHelp(_ request: WireRequest, _ policy: URLRequest.CachePolicy) -> Bool {
         guard !request.opensWebSocket else { return false }
@@ -175,9 +178,8 @@ final class CacheAccess {
         let entry = hit.entry.updated(head, mayGoToDisk: storage == .anywhere)
         if storage == .no {
             store?.forget(hit.entry.id)
-        } else if mayStore, let store, let ticket = hit.ticket {
-            let former = hit.entry.id
-            store.insert(entry, ticket: ticket) { $0.id == former }
+        } else if mayStore, let store {
+            store.insert(entry, ticket: hit.ticket, inPlaceOf: hit.entry) { $0.id == hit.entry.id }
         }
         catchUp()
         return .serve(CacheHit(entry, for: hit.request, at: hit.url, ticket: hit.ticket))
@@ -193,37 +195,29 @@ final class CacheAccess {
     // MARK: - 4: something came from the network
 
     /// Removes the stored responses that the response to a request shows to be outdated.
-    func note(_ response: HTTPURLResponse, to frozen: WireRequest) {
-        note(response.statusCode, response.headers, to: frozen)
-    }
-
     func note(_ status: Int, _ headers: HTTPHeaders, to frozen: WireRequest) {
-        guard let store, frozen.method != "GET", store.mayHoldOutdated else { return }
+        guard let store, frozen.method != "GET", status < 400 else { return }
         let request = CacheRequest(frozen)
-        if request.method == .head {
-            guard status == 200 else { return }
-            noteHead(status, headers, to: request, store)
-            return
-        }
-        let keys = CacheRules.invalidated(by: request, status: status, headers)
-        for key in keys { store.forget(key) }
-        if !keys.isEmpty { catchUp() }
+        if request.method == .head { return noteHead(status, headers, to: request, store) }
+        let isBehind = CacheRules.invalidated(by: request, status: status, headers)
+            .reduce(false) { store.forget($1) || $0 }
+        if isBehind { catchUp() }
     }
 
     /// A response that is only on disk stays: once it is stale, its server is asked before it is used.
     private func noteHead(_ status: Int, _ headers: HTTPHeaders, to request: CacheRequest, _ store: CacheStore) {
-        let glance = store.glance(at: request.key) { entries in
-            entries.first { CacheRules.isOutdated($0.head, byHead: status, headers) }
+        let outdated = store.known(of: request.key).filter { entry in
+            CacheRules.mayAnswer(entry.head, request) && CacheRules.isOutdated(entry.head, byHead: status, headers)
         }
-        guard case .found(let entry) = glance else { return }
-        store.forget(entry.id)
-        catchUp()
+        for entry in outdated { store.forget(entry.id) }
+        if !outdated.isEmpty { catchUp() }
     }
 
     /// A writer for the body of a response, or nil if the response may not be stored.
     ///
     /// - Parameters:
     ///   - sent: When the request was sent.
+    ///   - ticket: Taken before the request was sent.
     ///   - isDecoded: Whether the body comes without the content coding that the fields name.
     func beginStore(
         _ status: Int,
@@ -231,6 +225,7 @@ final class CacheAccess {
         _ headers: HTTPHeaders,
         for question: CacheQuestion,
         sent: CacheInstant,
+        ticket: CacheTicket,
         isDecoded: Bool
     ) -> CacheWriter? {
         guard let store, question.request.method == "GET",
@@ -267,7 +262,7 @@ final class CacheAccess {
             limit: store.bodyLimit,
             announced: headers.firstBytes("Content-Length").flatMap { $0.withUnsafeBytes { ByteScanning.decimal($0) } },
             mayGoToDisk: storage == .anywhere,
-            ticket: store.ticket(for: request.key),
+            ticket: ticket,
             store: store
         ) { [self] in catchUp() }
     }

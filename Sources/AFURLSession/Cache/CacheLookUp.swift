@@ -10,11 +10,11 @@ struct CacheLookUp: Sendable {
     private let partitions: [CachePartition]
     private let decodes: Bool
     private let url: URL
-    private let ticket: CacheTicket?
+    private let ticket: CacheTicket
 
     init(_ request: CacheRequest, _ question: CacheQuestion, _ store: CacheStore?) {
         // Taken before the look-up: a response that is removed after that stays removed.
-        ticket = store?.ticket(for: request.key)
+        ticket = store?.ticket ?? .none
         self.request = request
         policy = question.policy
         // A response that the program stored answers every request, except those with other credentials.

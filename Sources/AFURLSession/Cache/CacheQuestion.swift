@@ -49,10 +49,10 @@ struct CacheHit: Sendable {
     let response: HTTPURLResponse
     let url: URL
     /// The ticket to store the response again when the server confirms it.
-    let ticket: CacheTicket?
+    let ticket: CacheTicket
 
     /// - Parameter age: The value of `Age` in its response; nil keeps the stored value.
-    init(_ entry: CacheEntry, for request: CacheRequest, at url: URL, ticket: CacheTicket?, age: Int64? = nil) {
+    init(_ entry: CacheEntry, for request: CacheRequest, at url: URL, ticket: CacheTicket, age: Int64? = nil) {
         self.entry = entry
         self.request = request
         self.url = url

@@ -14,7 +14,11 @@ final class CacheRefresh: TransferClient, RequestOwner {
     let presentRequest: URLRequest?
     let session: SessionCore
     private let sent: CacheInstant
+    private let ticket: CacheTicket
     private var writer: CacheWriter?
+    /// Decodes the body, if it has a coding.
+    private var content: CodedBody?
+    private var decoding: Decoding?
 
     private init(_ hit: CacheHit, _ question: CacheQuestion, _ load: Load) {
         self.hit = hit
@@ -22,6 +26,7 @@ final class CacheRefresh: TransferClient, RequestOwner {
         presentRequest = load.presentRequest
         session = load.session
         sent = session.cache.moment()
+        ticket = session.cache.ticket
     }
 
     /// - Parameter request: The request with the fields that make it conditional.
@@ -68,38 +73,98 @@ final class CacheRefresh: TransferClient, RequestOwner {
             _ = session.cache.confirm(hit, head.headers, sent: sent)
             return
         }
-        // A coded body would have to be decoded first: leave it to the next task that asks.
-        guard head.status < 500, !head.headers.contains("Content-Encoding") else { return transfer.cancel() }
+        guard head.status < 500 else { return transfer.cancel() }
         writer = session.cache.beginStore(
             head.status,
             head.version,
             head.headers,
             for: question,
             sent: sent,
+            ticket: ticket,
             isDecoded: session.decodesContent
         )
+        if session.decodesContent {
+            let decoding = Decoding(self, transfer)
+            self.decoding = decoding
+            content = CodedBody(
+                ContentPlan(head.headers, status: head.status),
+                of: decoding,
+                within: session.settings.content.limits,
+                session.world.platform.contentPage.value,
+                on: session.loop
+            )
+        }
         leaveIfNothingIsStored(transfer)
     }
 
     /// Only the cache wants this response: stop once it does not store it.
     private func leaveIfNothingIsStored(_ transfer: Transfer) {
-        if writer?.isStoring != true { transfer.cancel() }
+        guard writer?.isStoring != true else { return }
+        content = nil
+        transfer.cancel()
     }
 
-    func transferMayDecode(_ transfer: Transfer) {}
+    func transferMayDecode(_ transfer: Transfer) {
+        content?.goOnSoon()
+    }
 
     func transferReceivedBody(_ transfer: Transfer, _ bytes: UnsafeRawBufferPointer) {
+        if let content { content.receive(bytes) } else { append(bytes, of: transfer) }
+    }
+
+    private func append(_ bytes: UnsafeRawBufferPointer, of transfer: Transfer) {
         writer?.append(bytes)
         leaveIfNothingIsStored(transfer)
     }
 
     func transferFinished(_ transfer: Transfer) {
+        guard let content else { return finish() }
+        decoding?.keeps(self)
+        content.inputEnded()
+    }
+
+    private func finish() {
         writer?.finish()
+        content = nil
     }
 
     func transferFailed(_ transfer: Transfer, _ error: TransferError) {}
 
     deinit {
         session.refreshes.remove(hit.entry.id)
+    }
+
+    /// Between the refresh and the body that it decodes. It holds the refresh only once the transfer, which does so until
+    /// then, has ended.
+    private final class Decoding: DecodedBodyTarget {
+        private weak var refresh: CacheRefresh?
+        private let transfer: Transfer
+        private var kept: CacheRefresh?
+
+        init(_ refresh: CacheRefresh, _ transfer: Transfer) {
+            self.refresh = refresh
+            self.transfer = transfer
+        }
+
+        func keeps(_ refresh: CacheRefresh) {
+            kept = refresh
+        }
+
+        var mayDecode: Bool { transfer.pauses.isSubset(of: .undecoded) }
+        func isDecoding(_ body: CodedBody) -> Bool { refresh?.content === body }
+        func deliver(decoded bytes: UnsafeRawBufferPointer) { refresh?.append(bytes, of: transfer) }
+        func pause(_ reason: Transfer.Pauses) { transfer.pause(reason) }
+        func unpause(_ reason: Transfer.Pauses) { transfer.unpause(reason) }
+
+        func finishReceiving() {
+            refresh?.finish()
+            kept = nil
+        }
+
+        func fail(_ error: LoadError) {
+            refresh?.content = nil
+            transfer.cancel()
+            kept = nil
+        }
     }
 }

@@ -65,7 +65,6 @@ extension Load: TransferClient {
 
     /// Takes the task's response from the network.
     private func receive(_ response: HTTPURLResponse, to request: WireRequest, _ transfer: Transfer) {
-        session.cache.note(response, to: request)
         writer = cacheWriter(for: response, of: transfer)
         // What follows a 101 is no body.
         deliver(response, to: request, isDecoded: request.opensWebSocket && response.statusCode == 101)

@@ -18,6 +18,7 @@ extension Load {
             response.headers,
             for: questionForStoring(memory?.validation?.question.request ?? request, from: transfer, policy),
             sent: session.cache.moment(of: transfer.times.requestStarted),
+            ticket: cacheTicket,
             isDecoded: session.decodesContent
         )
     }

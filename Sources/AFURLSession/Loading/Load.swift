@@ -1,5 +1,6 @@
 import AFBase
 import AFLoop
+import AFState
 import AFTransport
 import AFWire
 import Foundation
@@ -38,6 +39,8 @@ final class Load: RequestOwner {
     /// Whether the delegate queue will call a delegate with the task's metrics.
     @exclusivity(unchecked) var announcesMetrics = false
     @exclusivity(unchecked) private(set) var priority = URLSessionTask.defaultPriority
+    /// Taken when the request passed the cache.
+    @exclusivity(unchecked) var cacheTicket = CacheTicket.none
     /// The task's place in the session's list.
     @exclusivity(unchecked) var place = 0
 

@@ -12,10 +12,10 @@
 /// **An outcome** (a response, or a failure) passes:
 ///
 /// ```
-/// (HSTS and cookies learn) ▸ credentials ▸ cache ▸ redirects ▸ connectivity ▸ interceptors ▸ (the task)
+/// (cache, HSTS and cookies learn) ▸ credentials ▸ cache ▸ redirects ▸ connectivity ▸ interceptors ▸ (the task)
 /// ```
 ///
-/// HSTS and cookies learn from what the network answers only. The first step that wants the outcome decides, and the later
+/// They learn from what the network answers only. The first step that wants the outcome decides, and the later
 /// ones do not see it. A step that sends another request says where that enters the first list, that step included:
 ///
 /// | step | why | enters at |
@@ -26,7 +26,7 @@
 /// | connectivity | there was no network | HSTS |
 /// | interceptors | another attempt | interceptors, and HSTS after them if the former body goes again |
 ///
-/// An example: a 401 arrives. HSTS and cookies learn from it. Credentials finds a credential or asks the delegate, and
+/// An example: a 401 arrives. Cache, HSTS and cookies learn from it. Credentials finds a credential or asks the delegate, and
 /// sends the request again, from HSTS on. The cache has a 302 for it by now, and answers. The load judges that as
 /// a response of the network, but nothing learns from it: credentials and cache pass, redirects asks the delegate, and
 /// sends the request for the target, from the protocol classes on.
@@ -55,6 +55,7 @@ extension LoadSteps {
         if let cookies { preparing.append(cookies) }
         preparing.append(cache)
 
+        learning = [cache]
         if let security { learning.append(security) }
         if let cookies {
             learning.append(cookies)

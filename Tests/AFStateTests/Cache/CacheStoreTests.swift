@@ -105,7 +105,7 @@ extension CacheTests {
             try scene.put("http://a.test/1", "one")
             let key = try request("http://a.test/1").key
             let reader = scene.store.glance(at: key) { $0.first }
-            let ticket = scene.store.ticket(for: key)
+            let ticket = scene.store.ticket
             scene.store.forget(key)
             scene.store.catchUp()
 
@@ -184,10 +184,10 @@ extension CacheTests {
         func clearing() throws {
             let scene = try CacheScene()
             try scene.put("http://a.test/1", "one")
-            let early = scene.store.ticket(for: try request("http://a.test/2").key)
+            let early = scene.store.ticket
             scene.store.insert(try CacheScene.entry("http://a.test/3", "pending"))
             scene.store.forgetAll()
-            let late = scene.store.ticket(for: try request("http://a.test/4").key)
+            let late = scene.store.ticket
 
             #expect(!scene.store.insert(try CacheScene.entry("http://a.test/2", "two"), ticket: early))
             #expect(scene.store.insert(try CacheScene.entry("http://a.test/4", "four"), ticket: late))
@@ -196,6 +196,39 @@ extension CacheTests {
             let next = scene.reopened()
             for number in 1...3 { #expect(try scene.get("http://a.test/\(number)", from: next) == nil) }
             #expect(try scene.get("http://a.test/4", from: next) == "four")
+        }
+
+        @Test func `T-CAC-14 what another process has stored is outdated too, though the folder was empty`() throws {
+            let scene = try CacheScene()
+            #expect(scene.store.diskUsage == 0 && !scene.store.mayHoldOutdated)
+            let other = scene.reopened()
+            for number in 1...2 {
+                other.insert(try CacheScene.entry("http://a.test/\(number)", "other's"))
+                other.catchUp()
+            }
+
+            // The disk need not follow at once: nothing here is read from it.
+            #expect(try !scene.store.forget(request("http://a.test/1").key))
+            try scene.put("http://a.test/3", "own")
+            scene.clocks.advance(by: 100)
+            try scene.put("http://a.test/3", "own")
+
+            #expect(try scene.get("http://a.test/1") == nil)
+            #expect(try scene.get("http://a.test/2") == "other's")
+        }
+
+        @Test func `a response is stored again after thousands of URLs were removed`() throws {
+            let scene = try CacheScene()
+            #expect(scene.store.diskUsage == 0)
+            let early = scene.store.ticket
+            for number in 1...1_001 {
+                let isHurried = try scene.store.forget(request("http://a.test/\(number)").key)
+                #expect(isHurried == (number > 500))
+            }
+            let late = scene.store.ticket
+
+            #expect(!scene.store.insert(try CacheScene.entry("http://a.test/other", "early"), ticket: early))
+            #expect(scene.store.insert(try CacheScene.entry("http://a.test/1", "late"), ticket: late))
         }
 
         @Test func `entries since a time are removed, on disk as well`() throws {

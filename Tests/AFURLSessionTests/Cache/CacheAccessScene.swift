@@ -83,6 +83,7 @@ final class CacheAccessScene {
                 CacheTests.headers(fields),
                 for: question,
                 sent: access.moment(),
+                ticket: access.ticket,
                 isDecoded: isDecoded
             )
             Array(body.utf8).withUnsafeBytes { writer?.append($0) }

@@ -140,6 +140,7 @@ extension CacheTests {
                         headers(fields),
                         for: question,
                         sent: access.moment(),
+                        ticket: access.ticket,
                         isDecoded: true
                     )
                     for byte in body[..<count] { [byte].withUnsafeBytes { writer?.append($0) } }
@@ -170,6 +171,7 @@ extension CacheTests {
                     announced,
                     for: question,
                     sent: access.moment(),
+                    ticket: access.ticket,
                     isDecoded: true
                 )?
                 .isStoring
@@ -288,6 +290,7 @@ extension CacheTests {
                     headers(fresh),
                     for: question,
                     sent: access.moment(),
+                    ticket: access.ticket,
                     isDecoded: true
                 )
                 return LoopBound(confined: made, on: loop)
@@ -329,6 +332,7 @@ extension CacheTests {
                     headers(fields),
                     for: question,
                     sent: access.moment(),
+                    ticket: access.ticket,
                     isDecoded: true
                 )
                 access.lookUp(question) { finding in
@@ -343,6 +347,7 @@ extension CacheTests {
                     headers(fields),
                     for: question,
                     sent: access.moment(),
+                    ticket: access.ticket,
                     isDecoded: true
                 )
                 Array("second".utf8).withUnsafeBytes { second?.append($0) }
@@ -455,6 +460,7 @@ extension CacheTests {
                             headers(fields),
                             for: question,
                             sent: access.moment(),
+                            ticket: access.ticket,
                             isDecoded: true
                         )
                     )
@@ -543,6 +549,7 @@ extension CacheTests {
                     headers(fresh),
                     for: question,
                     sent: access.moment(),
+                    ticket: access.ticket,
                     isDecoded: true
                 )
                 return passed == 1 && writer == nil

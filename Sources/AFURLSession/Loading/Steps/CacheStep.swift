@@ -17,6 +17,7 @@ final class CacheStep: LoadStep {
     func prepare(_ draft: inout RequestDraft, of load: Load) -> Preparation {
         guard case .ready(let request) = draft.wire else { return .goOn }
         let session = load.session
+        load.cacheTicket = session.cache.ticket
         let policy = request.cachePolicy ?? session.settings.cachePolicy
         guard session.cache.mayHelp(request, policy) else { return .goOn }
         // The cache may hold what another session received in plain text.
@@ -75,6 +76,11 @@ final class CacheStep: LoadStep {
     }
 
     // MARK: - After the server's response
+
+    /// RFC 9111 §4.4: what the request has changed is outdated, whatever becomes of the response.
+    func learn(from head: ResponseHead, of transfer: Transfer, for owner: any RequestOwner) {
+        owner.session.cache.note(head.status, head.headers, to: transfer.request)
+    }
 
     func judge(_ outcome: ExchangeOutcome, of load: Load) -> Verdict {
         guard let validation = load.memory?.validation else { return .pass }

@@ -42,7 +42,7 @@ final class RedirectStep: LoadStep {
         )
         switch RedirectRules.decide(question) {
         case .deliver: return .pass
-        case .refuse(let failure): return refuse(failure, pending, load)
+        case .refuse(let failure): return refuse(failure, pending)
         case .follow(let proposal):
             let asked = ask(about: pending.response, proposal.request, load) { [self, weak pending] request, load in
                 pending.map { answered(request, to: proposal, $0, load) } ?? .pass
@@ -68,14 +68,12 @@ final class RedirectStep: LoadStep {
         _ pending: PendingResponse,
         _ load: Load
     ) -> Verdict {
-        if let objection = proposal.objection { return refuse(objection, pending, load) }
+        if let objection = proposal.objection { return refuse(objection, pending) }
         return follow(proposal.request, proposal, pending, load)
     }
 
-    private func refuse(_ failure: RedirectFailure, _ pending: PendingResponse, _ load: Load) -> Verdict {
-        // RFC 9111 §4.4: the request has changed what is stored, wherever the response leads.
-        load.session.cache.note(pending.response, to: pending.request)
-        return .fail(.redirect(failure), showing: pending.response)
+    private func refuse(_ failure: RedirectFailure, _ pending: PendingResponse) -> Verdict {
+        .fail(.redirect(failure), showing: pending.response)
     }
 
     private func follow(
@@ -94,7 +92,7 @@ final class RedirectStep: LoadStep {
             if load.session.wantsTLS(target.endpoint), target.endpoint.scheme == .http {
                 request.url = request.url?.withTLS
             } else if from.scheme == .https, target.endpoint.scheme == .http, !policy.allowsPlainText {
-                return refuse(.plainText(target.endpoint), pending, load)
+                return refuse(.plainText(target.endpoint), pending)
             }
             leavesOrigin = !RedirectRules.isSameOrigin(from, target.endpoint, policy)
             if leavesOrigin { request = RedirectRules.withoutSecrets(request, known: proposal.request, policy) }
@@ -118,7 +116,6 @@ final class RedirectStep: LoadStep {
     /// Stores a redirect without asking the delegate, and without reading more of its body than otherwise.
     private func store(_ pending: PendingResponse, _ load: Load) {
         guard let transfer = pending.transfer else { return }
-        load.session.cache.note(pending.response, to: pending.request)
         // A coded body would have to be decoded first, only for the cache.
         guard !pending.response.headers.contains("Content-Encoding"),
             let writer = load.cacheWriter(for: pending.response, of: transfer)

@@ -157,6 +157,192 @@ struct CacheThreatTests {
         #expect(try await visits() == 2)
     }
 
+    /// Answers the first GET with the old text once `go` is signalled, and all others with the new one.
+    private func serveOldLate() {
+        let count = Lock(0)
+        let isFirst: @Sendable () -> Bool = {
+            count.withLock {
+                $0 += 1; return $0 == 1
+            }
+        }
+        server.route("GET", "/1") { [self] _ in
+            isFirst() ? fresh(.text("old")).held(until: "go") : fresh(.text("new"))
+        }
+        server.route("POST", "/1", .text("changed"))
+    }
+
+    @Test(arguments: ["POST", "remove", "reset"])
+    func `T-CAC-34 a response to a request that left before its URL was outdated is not stored`(
+        change: String
+    ) async throws {
+        serveOldLate()
+        let outcomes = Outcomes()
+        session.dataTask(with: server.url("/1"), completionHandler: outcomes.handler).resume()
+        try await server.waitForRequests(1)
+        switch change {
+        case "POST": _ = try await session.outcome(of: URLRequest("POST", server.url("/1"), body: Data("x".utf8)))
+        case "remove": session.configuration.urlCache?.removeAllCachedResponses()
+        // Another session with the same cache is reset.
+        default:
+            let configuration = session.configuration
+            let other = URLSession(configuration: configuration)
+            await withCheckedContinuation { continuation in other.reset { continuation.resume() } }
+        }
+        server.signal("go")
+        #expect(try await outcomes.first().text == "old")
+        await session.settled()
+
+        for _ in 1...2 { #expect(try await session.outcome(of: server.url("/1")).text == "new") }
+        #expect(server.requests.count { $0.method == "GET" } == 2)
+    }
+
+    @Test func `T-CAC-11 a 304 that comes late does not take the place of the newer response`() async throws {
+        let isChanged = Lock(false)
+        server.route("GET", "/1") { [self] request in
+            guard request.headers["If-None-Match"] != nil else {
+                return ServerReply.text("v1").header("ETag", "\"1\"").header("Cache-Control", "max-age=0")
+            }
+            return isChanged.withLock { isChanged in
+                defer { isChanged = true }
+                return isChanged
+                    ? fresh(.text("v2")).header("ETag", "\"2\"")
+                    : fresh(.status(304)).header("ETag", "\"1\"").held(until: "go")
+            }
+        }
+        _ = try await session.outcome(of: server.url("/1"))
+        await session.settled()
+        let outcomes = Outcomes()
+        session.dataTask(with: server.url("/1"), completionHandler: outcomes.handler).resume()
+        try await server.waitForRequests(2)
+        #expect(try await session.outcome(of: server.url("/1")).text == "v2")
+        await session.settled()
+        server.signal("go")
+        #expect(try await outcomes.first().text == "v1")
+        await session.settled()
+
+        #expect(try await session.outcome(of: server.url("/1")).text == "v2")
+        #expect(server.requests.count == 3)
+    }
+
+    @Test(arguments: [0, 1])
+    func `T-CAC-11 of two responses on their way at the same time the one with the later Date stays`(
+        later: Int
+    ) async throws {
+        let dates = ["Sun, 06 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:38 GMT"]
+        let count = Lock(0)
+        server.route("GET", "/1") { _ in
+            let number = count.withLock { count in
+                defer { count += 1 }
+                return count
+            }
+            let reply = ServerReply.text("\(number)").header("Cache-Control", "max-age=2000000000")
+                .header("Date", dates[number == later ? 1 : 0])
+            return number == 0 ? reply.held(until: "go") : reply
+        }
+        let outcomes = Outcomes()
+        session.dataTask(with: server.url("/1"), completionHandler: outcomes.handler).resume()
+        try await server.waitForRequests(1)
+        #expect(try await session.outcome(of: server.url("/1")).text == "1")
+        await session.settled()
+        server.signal("go")
+        #expect(try await outcomes.first().text == "0")
+        await session.settled()
+
+        #expect(try await session.outcome(of: server.url("/1")).text == "\(later)")
+        #expect(server.requests.count == 2)
+    }
+
+    @Test func `a coded response that is served stale is renewed in the background`() async throws {
+        let version = Lock(0)
+        server.route("GET", "/1") { _ in
+            let number = version.withLock { version in
+                version += 1
+                return version
+            }
+            // More than is decoded in one turn of the loop.
+            let text = Data("version \(number) ".utf8) + Data(count: 1_500_000)
+            return ServerReply.data(Coded.gzip(text)).header("Content-Encoding", "gzip").header("ETag", "\"\(number)\"")
+                .header("Cache-Control", "max-age=0, stale-while-revalidate=1000")
+        }
+        let session = URLSession.loopback { $0.urlCache = URLCache(memoryCapacity: 100 << 20, diskCapacity: 0) }
+        func load() async throws -> String {
+            let outcome = try await session.outcome(of: server.url("/1"))
+            #expect(outcome.data?.count == 1_500_010)
+            await session.settled()
+            return String(decoding: (outcome.data ?? Data()).prefix(9), as: UTF8.self)
+        }
+
+        #expect(try await load() == "version 1")
+        #expect(try await load() == "version 1")
+        try await server.waitForRequests(2)
+        let end = ContinuousClock.now + .seconds(60)
+        while try await load() == "version 1", ContinuousClock.now < end {}
+        #expect(try await load() != "version 1")
+    }
+
+    @Test func `a coded response that cannot be decoded in the background is not stored`() async throws {
+        let isBroken = Lock(false)
+        server.route("GET", "/1") { _ in
+            let body = isBroken.withLock { $0 } ? Data("no gzip".utf8) : Coded.gzip(Data("good".utf8))
+            return ServerReply.data(body).header("Content-Encoding", "gzip").header("ETag", "\"1\"")
+                .header("Cache-Control", "max-age=0, stale-while-revalidate=1000")
+        }
+        _ = try await session.outcome(of: server.url("/1"))
+        await session.settled()
+        isBroken.withLock { $0 = true }
+
+        for number in 2...3 {
+            #expect(try await session.outcome(of: server.url("/1")).text == "good")
+            try await server.waitForRequests(number)
+            await session.settled()
+        }
+    }
+
+    @Test func `RFC 9111 §4.3.5 a response to HEAD removes the outdated responses that it is about, and no others`()
+        async throws
+    {
+        let tag = Lock("1")
+        server.route("*", "/1") { [self] request in
+            let language = request.headers["Accept-Language"] ?? ""
+            return fresh(.text(language)).header("Vary", "Accept-Language")
+                .header("ETag", "\"\(language)\(tag.withLock { $0 })\"")
+        }
+        func load(_ method: String, _ language: String) async throws {
+            let request = URLRequest(
+                method,
+                server.url("/1"),
+                fields: ["Accept-Language": language, "Cache-Control": method == "HEAD" ? "no-cache" : "max-stale"]
+            )
+            _ = try await session.outcome(of: request)
+            await session.settled()
+        }
+        for language in ["de", "en"] { try await load("GET", language) }
+        tag.withLock { $0 = "2" }
+        try await load("HEAD", "en")
+        server.forgetRequests()
+
+        for language in ["de", "en"] { try await load("GET", language) }
+        #expect(server.requests.map { $0.headers["Accept-Language"] } == ["en"])
+    }
+
+    @Test func `RFC 9111 §4.4 a change outdates what is stored, though its task ends before the delegate answers`()
+        async throws
+    {
+        server.route("GET", "/1", fresh(.text("old")))
+        server.route("POST", "/1", ServerReply.status(303).header("Location", "/2"))
+        let asked = Watched(false)
+        let session = URLSession.loopback(delegate: RedirectDelegate { _, _, _ in asked.change { $0 = true } })
+        _ = try await session.outcome(of: server.url("/1"))
+        await session.settled()
+        let post = session.dataTask(with: URLRequest("POST", server.url("/1")))
+        post.resume()
+        try await asked.wait("the question") { $0 }
+        post.cancel()
+
+        _ = try await session.outcome(of: server.url("/1"))
+        #expect(server.requests.map(\.method) == ["GET", "POST", "GET"])
+    }
+
     @Test(arguments: [false, true])
     func `T-CAC-12 a body that was cut off at any byte, or cancelled there, is not stored`(cancels: Bool) {
         let body = "complete"
