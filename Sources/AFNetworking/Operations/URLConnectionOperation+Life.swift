@@ -95,13 +95,13 @@ extension URLConnectionOperation {
         // Another thread has paused it meanwhile.
         guard let (phase, connection) = former else { return }
         connection?.cancel()
-        if let sink { close(sink) }
+        if let sink { closeSink(sink) }
         // Foundation calls the block later, on another thread: hold the operation until then.
         if super.completionBlock != nil { state.set(\.keeper, self) }
         notify(of: .finished, after: phase)
     }
 
-    private func close(_ sink: ResponseSink) {
+    private func closeSink(_ sink: ResponseSink) {
         let (isCancelled, scheduler) = state.withLock { ($0.machine.isCancelled, $0.scheduler) }
         if isCancelled, case .queue? = scheduler { scheduler?.perform { sink.close() } } else { sink.close() }
     }

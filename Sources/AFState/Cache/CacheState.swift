@@ -311,3 +311,12 @@ struct CacheState {
         return Array(extra) + disk.shrink(to: diskCapacity).map(\.id)
     }
 }
+
+/// The state of a store when a request was sent. The response is not stored if responses for its URL were removed since:
+/// the server may have made it before the change that they were removed for.
+package struct CacheTicket: Sendable {
+    let removals: UInt32
+
+    /// Of a session without a store.
+    package static let none = CacheTicket(removals: 0)
+}

@@ -138,16 +138,3 @@ package final class CacheStore: Sendable {
     /// Whether ``catchUp()`` has work to do.
     package var isBehind: Bool { withState { !$0.dooms.isEmpty || !$0.pending.isEmpty } }
 }
-
-/// The state of a store when a request was sent. The response is not stored if responses for its URL were removed since:
-/// the server may have made it before the change that they were removed for.
-package struct CacheTicket: Sendable {
-    let removals: UInt32
-
-    fileprivate init(removals: UInt32) {
-        self.removals = removals
-    }
-
-    /// Of a session without a store.
-    package static let none = CacheTicket(removals: 0)
-}
