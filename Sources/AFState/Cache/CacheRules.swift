@@ -58,6 +58,9 @@ package enum CacheRules {
     /// and is the later one (RFC 9111 §4).
     static func outlives(_ stored: StoredHead, _ head: StoredHead) -> Bool {
         guard stored.responseTime >= head.requestTime else { return false }
+        // Most have the same date, which need not be read then.
+        let isSameDate = stored.headers.firstBytes("Date") == head.headers.firstBytes("Date")
+        if isSameDate { return head.responseTime < stored.responseTime }
         return (date(of: head), head.responseTime) < (date(of: stored), stored.responseTime)
     }
 

@@ -2,6 +2,7 @@ import AFBase
 import AFLoop
 import Dispatch
 import FoundationEssentials
+import Synchronization
 
 /// Entries in memory and on disk, for any number of threads.
 ///
@@ -15,6 +16,8 @@ package final class CacheStore: Sendable {
     /// The folder in which the store has its folder; nil for memory only.
     package let path: String?
     private let state: Lock<CacheState>
+    /// Those of the state, for requests that are about to leave: none of them waits for the lock.
+    private let removals = Atomic<UInt32>(0)
     let disk = Lock(CacheDisk())
     package let wallClock: @Sendable () -> Int64
     let monotonicClock: @Sendable () -> Int64
@@ -45,7 +48,10 @@ package final class CacheStore: Sendable {
     func withState<Result>(_ body: (inout CacheState) -> Result) -> Result {
         var trash: [CacheEntry] = []
         return state.withLock { state in
-            defer { swap(&trash, &state.trash) }
+            defer {
+                swap(&trash, &state.trash)
+                removals.store(state.removals, ordering: .relaxed)
+            }
             return body(&state)
         }
     }
@@ -92,7 +98,7 @@ package final class CacheStore: Sendable {
     // MARK: - Storing and removing, without waiting
 
     /// A ticket to store the responses to the requests that are sent from now on.
-    package var ticket: CacheTicket { CacheTicket(removals: withState { $0.removals }) }
+    package var ticket: CacheTicket { CacheTicket(removals: removals.load(ordering: .relaxed)) }
 
     /// - Parameters:
     ///   - ticket: Nil to store it even if a response for the URL was removed, or a later one stored, meanwhile.

@@ -196,7 +196,7 @@ final class CacheAccess {
 
     /// Removes the stored responses that the response to a request shows to be outdated.
     func note(_ status: Int, _ headers: HTTPHeaders, to frozen: WireRequest) {
-        guard let store, frozen.method != "GET", status < 400 else { return }
+        guard status < 400, let store else { return }
         let request = CacheRequest(frozen)
         if request.method == .head { return noteHead(status, headers, to: request, store) }
         let isBehind = CacheRules.invalidated(by: request, status: status, headers)

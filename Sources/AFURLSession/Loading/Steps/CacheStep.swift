@@ -79,7 +79,9 @@ final class CacheStep: LoadStep {
 
     /// RFC 9111 §4.4: what the request has changed is outdated, whatever becomes of the response.
     func learn(from head: ResponseHead, of transfer: Transfer, for owner: any RequestOwner) {
-        owner.session.cache.note(head.status, head.headers, to: transfer.request)
+        let request = transfer.request
+        guard request.head.traits.mayHaveBody || request.head.traits.isHead else { return }
+        owner.session.cache.note(head.status, head.headers, to: request)
     }
 
     func judge(_ outcome: ExchangeOutcome, of load: Load) -> Verdict {
