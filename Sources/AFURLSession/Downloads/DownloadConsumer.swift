@@ -324,16 +324,25 @@ extension DownloadConsumer {
 
     private func reopened(_ isThere: Bool, of load: Load) {
         guard stage == .receiving, case .part(let part) = origin else { return }
-        guard isThere, case .success(let request) = part.rest else {
+        guard isThere, let rest = rest(of: part, load) else {
             origin = .nothing
             return load.restart()
         }
         point = part.record.point
-        load.restart(with: request, madeFrom: part.restRequest)
+        load.restart(with: rest.wire, madeFrom: rest.request)
+    }
+
+    /// The request for the rest. Nil if it cannot be sent.
+    private func rest(of part: EarlierPart, _ load: Load) -> (wire: WireRequest, request: URLRequest)? {
+        guard let replacement = load.memory?.replacement?.request, let handle = load.handle else {
+            return (try? part.rest.get()).map { ($0, part.restRequest) }
+        }
+        let request = part.record.restRequest(of: replacement)
+        return (try? RequestFreezer.freeze(request, defaults: handle.session.headers)).map { ($0, request) }
     }
 
     func receivedResponse(_ response: URLResponse, of load: Load) {
-        guard let request = load.handle?.originalRequest else { return }
+        guard let request = load.ownRequest else { return }
         guard let response = response as? HTTPURLResponse else {
             // This response cannot be resumed, and continues no part.
             if case .part = origin { drop(load) { $0.discard() } }
@@ -434,7 +443,7 @@ extension DownloadConsumer {
             return true
         }
         guard let point = point ?? reopenedPoint, arrived > 0 || reopenedPoint != nil,
-            let request = load.handle?.originalRequest
+            let request = load.ownRequest
         else { return false }
         stage = .saving
         beginLastPatience(reported, load)

@@ -49,9 +49,9 @@ extension Load {
     ///
     /// - Parameter origin: The request that the other one was made from.
     func restart(with other: WireRequest? = nil, madeFrom origin: URLRequest? = nil) {
-        guard isLoading, take(.again) == .prepare, let handle else { return }
+        guard isLoading, take(.again) == .prepare, handle != nil else { return }
         memory?.stopWaiting()
-        if transfer != nil || memory?.foreign != nil || other != nil, let origin = origin ?? handle.originalRequest {
+        if transfer != nil || memory?.foreign != nil || other != nil, let origin = origin ?? ownRequest {
             let memory = memory(beginningWith: origin)
             leave(nil)
             leaveForeign(nil)
@@ -62,7 +62,7 @@ extension Load {
                 becomes(origin)
             }
         }
-        prepare(RequestDraft(other.map(OwnRequest.ready) ?? request), from: .interceptors)
+        prepare(RequestDraft(other.map(OwnRequest.ready) ?? ownWire), from: .interceptors)
     }
 
     // MARK: - Judging an outcome

@@ -67,6 +67,58 @@ extension DownloadTests {
             try await folder.isEmptyAtLast()
         }
 
+        /// Gives each request that was to begin later the right URL, and a token.
+        private final class Replacing: URLSessionTaskDelegate {
+            private let url: URL
+            private let token: String
+
+            init(_ url: URL, _ token: String) {
+                self.url = url
+                self.token = token
+            }
+
+            func urlSession(
+                _ session: URLSession,
+                task: URLSessionTask,
+                willBeginDelayedRequest request: URLRequest,
+                completionHandler: @escaping @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void
+            ) {
+                var request = request
+                request.url = url
+                request.setValue(token, forHTTPHeaderField: "X-Token")
+                completionHandler(.useNewRequest, request)
+            }
+        }
+
+        @Test(arguments: [false, true])
+        func `a download goes on with the request that its delegate gave when its date had come`(
+            isReplacedAgain: Bool
+        ) async throws {
+            let body = pattern(500_000)
+            serve(body, cutAfter: 200_000)
+            let (url, folder) = (server.url("/file"), folder)
+            func outcome(_ token: String?, _ data: Data?) async throws -> DownloadOutcome {
+                let delegate = token.map { Replacing(url, $0) }
+                let session = URLSession.downloading(to: folder, delegate: delegate)
+                let outcomes = DownloadOutcomes()
+                let task =
+                    data.map { session.downloadTask(withResumeData: $0, completionHandler: outcomes.handler) }
+                    ?? session.downloadTask(with: server.url("/old"), completionHandler: outcomes.handler)
+                task.earliestBeginDate = Date(timeIntervalSinceNow: 0.05)
+                task.resume()
+                return try await outcomes.first()
+            }
+
+            let first = try await outcome("first", nil)
+            #expect(first.code == -1005)
+            let second = try await outcome(isReplacedAgain ? "second" : nil, first.resumeData)
+
+            #expect(second.contents == body && second.status == 206)
+            #expect(server.requests.map(\.path) == ["/file", "/file"])
+            #expect(server.requests.map { $0.headers["X-Token"] } == ["first", isReplacedAgain ? "second" : "first"])
+            #expect(server.requests.map { $0.headers["Range"] } == [nil, "bytes=200000-"])
+        }
+
         @Test func `a part that resume data has no room for is not kept, T-FIL-07`() async throws {
             serve(body, cutAfter: 150)
             var request = URLRequest(url: server.url("/file"))

@@ -149,7 +149,7 @@ final class InterceptorStep: LoadStep {
         load.trace?.retries(as: interception.attempt + 1, after: wait)
         let repetition = leaveAttempt(outcome, load)
         interception.begin(repetition, after: outcome.response?.statusCode, waiting: wait)
-        return .send(RequestDraft(load.request), from: .interceptors)
+        return .send(RequestDraft(load.ownWire), from: .interceptors)
     }
 
     private func refusal(of wait: Duration, _ interception: Interception, _ load: Load) -> RetryRefusal? {
