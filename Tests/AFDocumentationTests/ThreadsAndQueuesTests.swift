@@ -78,10 +78,11 @@ import Testing
             signal(SIGTERM, SIG_IGN)
             let terminated = DispatchSource.makeSignalSource(signal: SIGTERM, queue: .global())
             terminated.setEventHandler { session.invalidateAndCancel() }
+            terminated.resume()
+
             // Dispatch takes a signal only once it has registered the source, on another thread.
             let isRegistered = Notes<Bool>()
             terminated.setRegistrationHandler { isRegistered.add(true) }
-            terminated.resume()
             _ = try await isRegistered.wait()
 
             let loading = Task { try await session.data(from: site.url("/held")) }
