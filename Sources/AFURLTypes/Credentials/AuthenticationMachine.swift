@@ -220,7 +220,7 @@ package struct AuthenticationMachine {
         }
     }
 
-    /// The proxy refuses the credential that it was configured with, unless it takes none by Basic.
+    /// The request had the credential of the session's configuration, by Basic. A proxy that offers Basic refuses it.
     private mutating func noteConfigured(_ place: Int, _ offers: [AuthenticationOffer], _ proven: ProvenCredentials) {
         let talk = talks[place]
         guard let credential = talk.configured, talk.sent == nil, talk.refused.isEmpty, talk.rounds == 0,
