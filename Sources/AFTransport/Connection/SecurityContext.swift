@@ -134,14 +134,16 @@ package final class SessionSecurity {
         return context
     }
 
-    /// Whether two snapshots of one evaluator are the same. Objects without fingerprints are compared by identity;
-    /// snapshots that are values can differ only if the evaluator itself is an object.
+    /// Whether two snapshots of one evaluator are the same. Objects without fingerprints are compared by identity. Values
+    /// without fingerprints cannot be compared: they are the same if each is a copy of the evaluator itself, which does
+    /// not change.
     private func decideAlike(_ left: (any ServerEvaluator)?, _ right: (any ServerEvaluator)?) -> Bool {
         guard let left, let right, left.fingerprint == nil, right.fingerprint == nil else {
             return left?.fingerprint == right?.fingerprint
         }
-        guard isObject(left), isObject(right) else { return configuration.evaluator.map { !isObject($0) } ?? true }
-        return left as AnyObject === right as AnyObject
+        guard type(of: left) == type(of: right) else { return false }
+        if isObject(left) { return left as AnyObject === right as AnyObject }
+        return configuration.evaluator.map { type(of: $0) == type(of: left) } == true
     }
 
     private func isObject(_ evaluator: any ServerEvaluator) -> Bool { type(of: evaluator) is AnyClass }

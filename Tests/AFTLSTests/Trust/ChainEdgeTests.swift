@@ -208,14 +208,19 @@ import Testing
     @Test("no error is left in OpenSSL's queue for the next call")
     func errors() throws {
         let stranger = try CertificateAuthority("Stranger")
-        let forged = try root.makeImpostor().issue(for: "good.test")
+        let forged = try root.makeImpostor().issue(for: "good.test").chain
+        let chains = [
+            try stranger.issue(for: "good.test").chain, forged, try root.issue(for: "good.test").chain,
+            [root.certificate],
+        ]
 
-        for chain in [try stranger.issue(for: "good.test").chain, forged.chain, try root.issue(for: "good.test").chain]
-        {
-            leaveError()
-            #expect(ERR_peek_error() != 0)
-            _ = try judge(chain, anchors: [root])
-            #expect(ERR_peek_error() == 0)
+        for (number, chain) in chains.enumerated() {
+            for host in [nil, "good.test"] {
+                leaveError()
+                #expect(ERR_peek_error() != 0)
+                _ = try judge(chain, for: host, anchors: [root])
+                #expect(ERR_peek_error() == 0, "chain \(number), host \(host ?? "none")")
+            }
         }
     }
 

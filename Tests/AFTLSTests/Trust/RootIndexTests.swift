@@ -1,3 +1,4 @@
+import AFFaults
 import AFNetworkingTesting
 import Foundation
 import Testing
@@ -190,6 +191,20 @@ import Testing
             }
             #expect(verdicts[0] == verdicts[1])
             #expect(verdicts[0].chain.first == anchor)
+        }
+    }
+
+    @Test("a store that is dropped leaves no memory behind")
+    func memory() async {
+        await #expect(processExitsWith: .success) {
+            let anchors = [try CertificateAuthority("First").certificate]
+            func makeStores(_ count: Int) throws {
+                for _ in 0..<count { _ = try TrustStore(anchors) }
+            }
+            try makeStores(100)
+            let before = ProcessUse.heapBytes
+            try makeStores(2000)
+            #expect(ProcessUse.heapBytes - before < 32 << 10)
         }
     }
 

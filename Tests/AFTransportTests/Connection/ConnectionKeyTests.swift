@@ -153,6 +153,18 @@ struct ConnectionKeyTests {
         #expect(key.secured(by: context(2)).secured(by: own) == key && key.secured(by: nil).secured(by: own) == key)
     }
 
+    @Test func `a proxy is told an address without its zone`() throws {
+        let hosts = try ["[fe80::1%25lo]", "[fe80::1]", "192.0.2.1", "a.test"].map { host in
+            try RequestURL("http://\(host)/").endpoint.host
+        }
+        let (zoned, plain) = (hosts[0], hosts[1])
+
+        #expect(zoned.unzonedAddress == SocketAddress(ipv6: "fe80::1", zone: nil, port: 0))
+        #expect(zoned.unzonedAddress == plain.socketAddress && zoned.unzonedAddress != zoned.socketAddress)
+        #expect(hosts[2].unzonedAddress == SocketAddress(ipv4: "192.0.2.1", port: 0))
+        #expect(hosts[3].unzonedAddress == nil)
+    }
+
     @Test func `a place is all of a key but the rules`() throws {
         for key in try keys() {
             let place = key.place
@@ -174,6 +186,9 @@ struct ConnectionKeyTests {
         background.follow(SocketOptions.background)
         #expect(background.proxyKey?.link == background.link && background.proxyKey != key.proxyKey)
         #expect(key.proxyKey?.options == .usual)
+        let options = ConnectionKey.Options(unixPath: "/run/a", route: proxy)
+        let ofSocket = ConnectionKey(endpoint: endpoint, security: own, options: options)
+        #expect(ofSocket.proxyKey?.options == .usual)
         #expect(try keys().allSatisfy { ($0.proxyKey == nil) == ($0.route == nil) })
     }
 

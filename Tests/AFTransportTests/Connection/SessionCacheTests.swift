@@ -49,6 +49,21 @@ extension SecuredTests {
             #expect(cache.take(for: try key(2)) != nil)
         }
 
+        @Test func `T-TLS-08 servers go in the order in which they were asked for last`() throws {
+            var cache = TLSSessionCache(sessionsPerPeer: 2)
+            for number in 0..<256 { cache.keep(try Self.session(number), Self.trust, for: try key(number)) }
+            for number in (0..<256).reversed() { _ = cache.take(for: try key(number)) }
+
+            for number in 256..<264 {
+                cache.keep(try Self.session(number), Self.trust, for: try key(number))
+                let oldest = 255 + 256 - number
+                #expect(cache.count == 256)
+                var copy = cache
+                #expect(copy.take(for: try key(oldest)) == nil)
+                #expect(copy.take(for: try key(oldest - 1)) != nil)
+            }
+        }
+
         @Test func `sessions of TLS 1.3 serve once, those of TLS 1.2 again and again`() throws {
             var cache = TLSSessionCache(sessionsPerPeer: 2)
             let (old, new) = (try key(2), try key(3))

@@ -1,4 +1,6 @@
+import AFBase
 import AFTLS
+import CAFOpenSSL
 import Testing
 
 @testable import AFURLSession
@@ -15,6 +17,43 @@ extension SecuredTests {
         /// Makes another copy each time.
         private final class Restless: ServerEvaluator {
             func snapshot() -> any ServerEvaluator { Unnamed() }
+            func evaluate(_ trust: ServerTrust) -> ServerTrustDecision { .accept }
+        }
+
+        /// A value that never changes.
+        private struct Frozen: ServerEvaluator {
+            let fingerprint: [UInt8]?
+            func evaluate(_ trust: ServerTrust) -> ServerTrustDecision { .accept }
+        }
+
+        /// A value whose fingerprint changes from outside; its snapshots keep that of their time.
+        private struct Changing: ServerEvaluator {
+            let present: Lock<[UInt8]?>
+            var fingerprint: [UInt8]?
+            func snapshot() -> any ServerEvaluator {
+                Changing(present: present, fingerprint: present.withLock { $0 })
+            }
+            func evaluate(_ trust: ServerTrust) -> ServerTrustDecision { .accept }
+        }
+
+        /// A value whose snapshots are of another type.
+        private struct Thawed: ServerEvaluator {
+            func snapshot() -> any ServerEvaluator { Frozen(fingerprint: nil) }
+            func evaluate(_ trust: ServerTrust) -> ServerTrustDecision { .accept }
+        }
+
+        /// Its snapshots are an object and a value in turn.
+        private final class Alternating: ServerEvaluator {
+            private let object = Unnamed()
+            private let turns = Lock(0)
+
+            func snapshot() -> any ServerEvaluator {
+                let turn = turns.withLock { turns in
+                    turns += 1
+                    return turns
+                }
+                return turn.isMultiple(of: 2) ? Frozen(fingerprint: nil) : object
+            }
             func evaluate(_ trust: ServerTrust) -> ServerTrustDecision { .accept }
         }
 
@@ -44,6 +83,7 @@ extension SecuredTests {
             let evaluator = Unnamed()
             for bench in [
                 Bench(), Bench { $0.evaluator = evaluator }, Bench { $0.evaluator = FixedEvaluator.accepting },
+                Bench { $0.evaluator = Frozen(fingerprint: nil) },
             ] {
                 let first = bench.context()
                 for _ in 1...3 { #expect(bench.context() === first) }
@@ -75,6 +115,44 @@ extension SecuredTests {
             bench.replace { $0.evaluator = Restless() }
             #expect((1...3).map { _ in bench.context().id } == [5, 6, 7])
             #expect(bench.retired.count == 6)
+        }
+
+        @Test func `T-TLS-13 a snapshot that gains or loses its fingerprint is a change`() {
+            let present = Lock<[UInt8]?>(nil)
+            let bench = Bench { $0.evaluator = Changing(present: present) }
+            let fingerprints: [[UInt8]?] = [nil, [1], [1], nil, nil]
+
+            let numbers = fingerprints.map { fingerprint in
+                present.withLock { $0 = fingerprint }
+                return bench.context().id
+            }
+
+            #expect(numbers == [1, 2, 2, 3, 3])
+        }
+
+        @Test func `T-TLS-13 snapshots that cannot be compared are changes`() {
+            for evaluator: any ServerEvaluator in [Alternating(), Thawed()] {
+                let bench = Bench { $0.evaluator = evaluator }
+                #expect((1...4).map { _ in bench.context().id } == [1, 2, 3, 4])
+            }
+        }
+
+        @Test func `what an evaluator is asked follows the evaluator that is set now`() {
+            let bench = Bench()
+            #expect(!bench.security.hasEvaluator && !bench.security.forbidsPlainText(to: "a.test"))
+
+            bench.replace { $0.evaluator = FixedEvaluator.accepting }
+            #expect(bench.security.hasEvaluator && !bench.security.forbidsPlainText(to: "a.test"))
+
+            bench.replace { _ in }
+            #expect(!bench.security.hasEvaluator)
+        }
+
+        @Test func `a refusal that is not OpenSSL's has the number of the application's own`() {
+            let refusals: [TrustRefusal] = [
+                .rule("pins", "no pin matches"), .rejected, .unanswered, .cancelled, .noAnchors("none"),
+            ]
+            for refusal in refusals { #expect(refusal.verifyResult == X509_V_ERR_APPLICATION_VERIFICATION) }
         }
 
         @Test func `a session that forgets has the same rules, and nothing of what was learnt`() {
