@@ -4,7 +4,8 @@ import Foundation
 /// The sessions of one run: as few as its groups allow. They share cookies and caches.
 @MainActor final class Sessions {
     private var made: [(options: SessionOptions, session: URLSession)] = []
-    private var caches: [String: URLCache] = [:]
+    /// By the bytes of their folders.
+    private var caches: [[UInt8]: URLCache] = [:]
     private let servers: TrustLog
 
     let cookies = RunCookies()
@@ -15,7 +16,7 @@ import Foundation
     }
 
     func session(for options: SessionOptions) throws(TransferFailure) -> URLSession {
-        if let known = made.first(where: { $0.options == options }) { return known.session }
+        if let known = made.first(where: { $0.options.makesSame(as: options) }) { return known.session }
         let session = URLSession(
             configuration: try configuration(options),
             delegate: listeners.plain,
@@ -65,10 +66,11 @@ import Foundation
     }
 
     private func cache(in folder: String) -> URLCache {
-        if let known = caches[folder] { return known }
+        let key = Array(folder.utf8)
+        if let known = caches[key] { return known }
         let place = URL(fileURLWithPath: folder, isDirectory: true)
         let cache = URLCache(memoryCapacity: 4 << 20, diskCapacity: 1 << 30, directory: place)
-        caches[folder] = cache
+        caches[key] = cache
         return cache
     }
 
@@ -133,6 +135,14 @@ struct SessionOptions: Equatable {
         loginScheme = login == nil ? .basic : arguments.loginScheme
         isSilent = arguments.security.policy != nil && arguments.isSilent && !arguments.showsErrors
         mayTellPasswords = arguments.netrc != nil
+    }
+
+    /// Whether both make the same session.
+    ///
+    /// `==` compares text as Unicode does: an accented letter equals its letter with a combining accent. For servers and
+    /// the file system they differ, so their bytes must be the same too.
+    func makesSame(as other: SessionOptions) -> Bool {
+        self == other && String(reflecting: self).utf8.elementsEqual(String(reflecting: other).utf8)
     }
 
     /// The configuration without files, cookies and caches.

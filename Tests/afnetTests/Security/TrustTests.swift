@@ -36,6 +36,18 @@ import Testing
         #expect(try await Program.run([site.url], environment: ["SSL_CERT_FILE": site.root]).code == 0)
     }
 
+    @Test func `a group does not share the authorities of a file whose name only looks alike`() async throws {
+        let site = try SecuredSite()
+        let root = try Data(contentsOf: URL(fileURLWithPath: site.root))
+        let trusted = try site.folder.make("caf\u{E9}.pem", root)
+        let other = try site.folder.make("cafe\u{301}.pem", Data(CertificateAuthority().pem.utf8))
+        try #require(trusted == other)
+
+        let run = try await Program.run("--cacert", trusted, site.url, "--next", "--cacert", other, site.url)
+
+        #expect(run.code == 60 && run.text == "answer")
+    }
+
     @Test(arguments: ["another host", "expired", "not yet valid"])
     func `a certificate for another host or time is 60`(fault: String) async throws {
         let site = try SecuredSite(for: fault == "another host" ? ["elsewhere.test"] : ["127.0.0.1"]) { template in
