@@ -226,5 +226,65 @@ extension CacheTests {
                 #expect(CacheRules.isOutdated(stored, byHead: 200, news) == (status == 200))
             }
         }
+
+        // MARK: - Names of fields
+
+        @Test func `each field of a connection is left out, and none that is as long`() {
+            let ofConnection = [
+                "TE", "Upgrade", "Connection", "Keep-Alive", "Proxy-Connection", "Transfer-Encoding",
+                "Proxy-Authenticate", "Proxy-Authorization", "Proxy-Authentication-Info",
+            ]
+            let others = (1...30).map { (String(repeating: "x", count: $0), "1") }
+
+            for name in ofConnection {
+                #expect(CacheRules.storedFields(headers([(name, "a")] + others)) == headers(others), "\(name)")
+            }
+        }
+
+        @Test func `a request asks something of a cache by the names of its fields`() throws {
+            let asking = [
+                "Range": "partial", "If-Range": "partial", "If-Match": "conditional", "If-None-Match": "conditional",
+                "If-Modified-Since": "conditional", "If-Unmodified-Since": "conditional", "Pragma": "no-cache",
+                "Cache-Control": "no-cache",
+            ]
+            func meaning(_ name: String) throws -> [String] {
+                let request = try request("http://a.test/page", [name: "no-cache"])
+                return [
+                    request.isPartial ? "partial" : nil, request.isConditional ? "conditional" : nil,
+                    request.control.noCache ? "no-cache" : nil,
+                ].compactMap(\.self)
+            }
+
+            for (name, expected) in asking { #expect(try meaning(name) == [expected], "\(name)") }
+            for length in 1...30 {
+                let name = String(repeating: "x", count: length)
+                #expect(try meaning(name).isEmpty, "\(name)")
+            }
+        }
+
+        // MARK: - Two responses that cross
+
+        @Test func `a stored response stays if it came meanwhile and is the later one`() throws {
+            let asked = try request()
+            func head(date seconds: Int64?, from: Int64, to: Int64) -> StoredHead {
+                CacheTests.head(seconds.map { [("Date", date($0))] } ?? [], for: asked, at: to, delay: to - from)
+            }
+            // (date, sent, received) of the stored one and of the one that came now.
+            let rows: [(stored: (Int64?, Int64, Int64), new: (Int64?, Int64, Int64), stays: Bool)] = [
+                ((5, 1, 6), (4, 2, 7), true), ((4, 1, 6), (5, 2, 7), false), ((5, 1, 6), (5, 2, 7), false),
+                // Its receipt is the moment at which the other request left, or before it.
+                ((9, 1, 6), (4, 6, 7), true), ((9, 1, 6), (4, 7, 8), false),
+                // Where the dates are the same, or missing, the one that came later counts.
+                ((5, 1, 8), (5, 2, 7), true), ((nil, 1, 8), (nil, 2, 7), true), ((nil, 1, 7), (nil, 2, 8), false),
+                ((5, 1, 7), (5, 2, 7), false),
+                // A response without a date has that of its receipt.
+                ((nil, 1, 6), (5, 2, 7), true), ((nil, 1, 6), (7, 2, 7), false), ((7, 1, 7), (nil, 2, 8), false),
+            ]
+            for (number, row) in rows.enumerated() {
+                let stored = head(date: row.stored.0, from: row.stored.1, to: row.stored.2)
+                let new = head(date: row.new.0, from: row.new.1, to: row.new.2)
+                #expect(CacheRules.outlives(stored, new) == row.stays, "row \(number)")
+            }
+        }
     }
 }

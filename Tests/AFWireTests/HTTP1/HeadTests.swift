@@ -18,6 +18,28 @@ import Testing
         WireRow(start, .refused(.status)).check()
     }
 
+    @Test func `T-MSG-21 the error names a server that speaks TLS`() {
+        let records: [[UInt8]] = [[0x15], [0x16], [0x15, 3], [0x16, 3, 1], [0x15, 3, 3, 0, 2, 0x0A]]
+        let others: [[UInt8]] = [
+            [0x14, 3, 3], [0x17, 3, 3], [0x15, 2], [0x16, 4, 3], [0x16, 0x16], [0x68, 0x69, 0x0A],
+        ]
+
+        for bytes in records { #expect(detail(of: bytes).hasPrefix("TLS, not an HTTP/1 response"), "\(bytes)") }
+        for bytes in others { #expect(detail(of: bytes).hasPrefix("not an HTTP/1 response"), "\(bytes)") }
+    }
+
+    private func detail(of bytes: [UInt8]) -> String {
+        var decoder = ResponseDecoder(method: "GET")
+        do throws(HTTP1Error) {
+            _ = try bytes.withUnsafeBufferPointer { (bytes) throws(HTTP1Error) in
+                try decoder.decode(UnsafeRawBufferPointer(bytes))
+            }
+            return ""
+        } catch {
+            return error.detail
+        }
+    }
+
     @Test(
         arguments: zip(
             ["HTTP/1.0", "HTTP/1.1", "HTTP/1.2", "HTTP/1.9"],

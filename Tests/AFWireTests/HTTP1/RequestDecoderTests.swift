@@ -100,12 +100,17 @@ import Testing
         "GET /", "GET / HTTP/2.0", "GET / http/1.1", "GET / HTTP/1.1 ", " GET / HTTP/1.1", "GET  / HTTP/1.1",
         "GET /  HTTP/1.1", "GET /a b HTTP/1.1", "G\u{E9}T / HTTP/1.1", "GET /\u{E9} HTTP/1.1", "GET /\t HTTP/1.1",
         "GET /\u{7F} HTTP/1.1", "GET\t/ HTTP/1.1", "G(T / HTTP/1.1", "GET / HTTP/1.10", "GET / HTTP/1.", "/ HTTP/1.1",
-        "GET /\0 HTTP/1.1",
+        "GET /\0 HTTP/1.1", "GET  HTTP/1.1", "GET \u{1}/ HTTP/1.1", "GET /\u{1F} HTTP/1.1",
         "", "\r\n\r\nGET / HTTP/1.1", "GET / HTTP/1.1\r",
     ])
     func `a malformed request line is refused`(line: String) {
         let wire = line.isEmpty ? "\r\n\r\n" : "\(line)\r\nHost: a\r\n\r\n"
         #expect(Self.outcome(of: wire).error == .request)
+    }
+
+    @Test(arguments: ["!", "~", "/", "/!~", "*"])
+    func `a target is any visible ASCII`(target: String) {
+        #expect(Self.outcome(of: "GET \(target) HTTP/1.1\r\nHost: a\r\n\r\n").head?.request.target == target)
     }
 
     @Test(arguments: [0, 1, 17, 45, 50])
