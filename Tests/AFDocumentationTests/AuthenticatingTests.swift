@@ -4,6 +4,7 @@ import Foundation
 import Testing
 
 private let password = "secret"
+private let host = "127.0.0.1"
 
 /// The snippets of the article about authenticating.
 @Suite struct AuthenticatingTests {
@@ -125,8 +126,9 @@ final class Login: URLSessionTaskDelegate {
         didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-        let method = challenge.protectionSpace.authenticationMethod
-        guard [NSURLAuthenticationMethodHTTPBasic, NSURLAuthenticationMethodHTTPDigest].contains(method) else {
+        let space = challenge.protectionSpace
+        let methods = [NSURLAuthenticationMethodHTTPBasic, NSURLAuthenticationMethodHTTPDigest]
+        guard space.host == host, !space.isProxy(), methods.contains(space.authenticationMethod) else {
             return completionHandler(.performDefaultHandling, nil)
         }
         guard challenge.previousFailureCount == 0 else {

@@ -101,13 +101,14 @@ import Testing
     }
 
     @Test func `a challenge is answered`() async throws {
-        let password = "secret"
+        let (host, password) = ("127.0.0.1", "secret")
         site.server.route("GET", "/", .text("in"))
 
         manager.setAuthenticationChallengeHandler { session, task, challenge, completion in
-            guard challenge.protectionSpace.authenticationMethod == NSURLAuthenticationMethodHTTPBasic else {
-                return .performDefaultHandling
-            }
+            let space = challenge.protectionSpace
+            guard space.host == host, !space.isProxy(),
+                space.authenticationMethod == NSURLAuthenticationMethodHTTPBasic
+            else { return .performDefaultHandling }
             return .credential(URLCredential(user: "anna", password: password, persistence: .forSession))
         }
 

@@ -9,6 +9,9 @@ public protocol ServerEvaluator: Sendable {
     /// An evaluator that always decides as this one does now. The session asks for it when a task starts, so that a
     /// change applies to every task that starts after it. The default implementation returns the evaluator itself,
     /// which is right for one that does not change.
+    ///
+    /// Give snapshots of another type a ``fingerprint``, or let them be objects. Values without one cannot be compared, so
+    /// the session takes each for a change, and makes a new connection for each task.
     func snapshot() -> any ServerEvaluator
 
     /// Evaluators with equal bytes decide alike: what one accepted may serve the other. Nil, the default

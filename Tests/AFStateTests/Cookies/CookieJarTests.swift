@@ -130,6 +130,17 @@ extension CookieRules {
             }
         }
 
+        @Test("a cookie without a name has no equals sign that counts, T-COO-20")
+        func requestLimitWithoutName() throws {
+            for (bytes, expected) in [(3, "abc"), (2, nil)] as [(Int, String?)] {
+                var limits = CookieLimits.standard
+                limits.requestBytes = bytes
+                let cookies = Cookies(limits: limits)
+                try cookies.receive("abc", from: "http://example.com/")
+                #expect(try cookies.sent(to: "http://example.com/") == expected, "\(bytes) bytes")
+            }
+        }
+
         @Test("ended, then unsecured, then unused cookies give way, T-COO-20")
         func eviction() throws {
             var cookies = Cookies()

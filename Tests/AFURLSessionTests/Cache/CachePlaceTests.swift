@@ -8,6 +8,19 @@ import Testing
 
 extension CacheTests {
     struct Places {
+        @Test("a policy of a request means the same to the rules of the cache")
+        func policies() {
+            let rows: [(URLRequest.CachePolicy, CacheUse)] = [
+                (.useProtocolCachePolicy, .useProtocolCachePolicy),
+                (.reloadIgnoringLocalCacheData, .reloadIgnoringLocalCacheData),
+                (.reloadIgnoringLocalAndRemoteCacheData, .reloadIgnoringLocalAndRemoteCacheData),
+                (.returnCacheDataElseLoad, .returnCacheDataElseLoad),
+                (.returnCacheDataDontLoad, .returnCacheDataDontLoad),
+                (.reloadRevalidatingCacheData, .reloadRevalidatingCacheData),
+            ]
+            for (policy, use) in rows { #expect(CacheUse(policy) == use) }
+        }
+
         @Test("another address, or one that other sessions may not connect to, is another partition")
         func places() throws {
             let endpoint = try RequestURL("http://a.test/").endpoint
