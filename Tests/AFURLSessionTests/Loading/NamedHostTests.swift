@@ -92,6 +92,7 @@ struct NamedHostTests {
             }
         }
         let (one, two) = (session("one.test"), session("two.test"))
+        defer { for session in [one, two] { session.invalidateAndCancel() } }
         #expect(try await load(request(nil), in: one) == "one.test")
         #expect(try await load(request(nil), in: two) == "two.test")
         #expect(cache.cachedResponse(for: request(nil)) == nil)

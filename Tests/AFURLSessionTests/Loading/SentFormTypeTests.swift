@@ -67,6 +67,7 @@ struct SentFormTypeTests {
         server.route("*", "/", .text("taken"))
         let recorder = HARRecorder()
         let session = URLSession.loopback { $0.eventMonitors = [recorder] }
+        defer { session.invalidateAndCancel() }
         let request = URLRequest("POST", server.url("/"), body: Data("user=me&password=canary".utf8))
         let task = session.uploadTask(with: URLRequest("POST", server.url("/")), from: Data("password=canary".utf8))
 
