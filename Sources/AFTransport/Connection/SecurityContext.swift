@@ -135,8 +135,8 @@ package final class SessionSecurity {
     }
 
     /// Whether two snapshots of one evaluator are the same. Objects without fingerprints are compared by identity. Values
-    /// without fingerprints cannot be compared: they are the same if each is a copy of the evaluator itself, which does
-    /// not change.
+    /// without fingerprints cannot be compared: those of the evaluator's own type count as copies of it, which do not
+    /// change.
     private func decideAlike(_ left: (any ServerEvaluator)?, _ right: (any ServerEvaluator)?) -> Bool {
         guard let left, let right, left.fingerprint == nil, right.fingerprint == nil else {
             return left?.fingerprint == right?.fingerprint

@@ -10,8 +10,9 @@ public protocol ServerEvaluator: Sendable {
     /// change applies to every task that starts after it. The default implementation returns the evaluator itself,
     /// which is right for one that does not change.
     ///
-    /// Give snapshots of another type a ``fingerprint``, or let them be objects. Values without one cannot be compared, so
-    /// the session takes each for a change, and makes a new connection for each task.
+    /// The snapshots of an evaluator that changes need a ``fingerprint``, or must be objects: values without one cannot be
+    /// compared. The session takes those for equal if they have the type of the evaluator. If they have another type, it
+    /// takes each for a change, and makes a new connection for each task.
     func snapshot() -> any ServerEvaluator
 
     /// Evaluators with equal bytes decide alike: what one accepted may serve the other. Nil, the default

@@ -422,8 +422,8 @@ extension URLSession {
     /// of the delegate, as the very last call, and releases the delegate.
     ///
     /// It cancels tasks that have not begun: those never resumed, and those suspended again before the session could begin
-    /// them. (Apple's session waits for them, for ever if they are never resumed.)
-    /// A task resumed from now on fails at once, with an error that says so. Has no effect on ``shared``.
+    /// them. (Apple's session waits for them, for ever if they are never resumed.) A task resumed from now on fails at
+    /// once, with an error that says so. Has no effect on ``shared``.
     public func finishTasksAndInvalidate() {
         invalidate(cancelling: false)
     }

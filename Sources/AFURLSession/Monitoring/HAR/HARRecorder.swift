@@ -18,7 +18,8 @@ public import Foundation
 ///
 /// ``archive(masksSecrets:sensitiveFields:)`` hides secrets unless you say otherwise: the values of `Authorization`,
 /// `Cookie` and their like, passwords in URLs, the values of query and form items and of members of JSON like
-/// `access_token`. **It does not look into other bodies**; set `maximumBodyBytes` to 0 if they may hold what no reader of the archive should see.
+/// `access_token`. **It does not look into other bodies**; set `maximumBodyBytes` to 0 if they may hold what no reader
+/// of the archive should see.
 ///
 /// Memory is limited in three ways: the number of entries, where the oldest are dropped first; the length of a body;
 /// and the length of all bodies together, where those of the oldest entries are dropped first.
