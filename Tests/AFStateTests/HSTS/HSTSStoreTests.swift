@@ -45,6 +45,43 @@ struct HSTSStoreTests {
         #expect(!store.covers(host: "example.com") && store.entries.isEmpty)
     }
 
+    @Test func `T-STS-03 a store learns from names alone, and forgets what is taken back`() throws {
+        let store = HSTSStore()
+        func learn(_ field: String, from host: String) throws {
+            var headers = HTTPHeaders()
+            headers.append("Strict-Transport-Security", field)
+            store.learn(headers, from: try Endpoint(scheme: .https, host: host).host, at: 1_700_000_000)
+        }
+        func hosts() -> [String] { store.entries.map(\.host) }
+
+        for host in ["c.test", "a.test", "b.test", "192.0.2.1", "[::1]"] { try learn("max-age=1", from: host) }
+        #expect(hosts() == ["a.test", "b.test", "c.test"])
+        try learn("max-age=0", from: "b.test")
+        #expect(hosts() == ["a.test", "c.test"])
+        store.remove(host: "A.TEST.")
+        store.remove(host: "a b")
+        #expect(hosts() == ["c.test"])
+    }
+
+    @Test func `T-STS-04 a store that is full drops a host for a new one, and none for a known one`() throws {
+        let entries = try (0..<HSTSStore.capacity).map { number in
+            let expires = Date(timeIntervalSince1970: 2_000_000_000 + Double(number))
+            return try #require(HSTSStore.Entry(host: "h\(number).test", includesSubdomains: false, expires: expires))
+        }
+        let store = HSTSStore(entries: entries)
+        var headers = HTTPHeaders()
+        headers.append("Strict-Transport-Security", "max-age=9")
+        func learn(from host: String) throws {
+            store.learn(headers, from: try Endpoint(scheme: .https, host: host).host, at: 1_700_000_000)
+        }
+
+        try learn(from: "h7.test")
+        #expect(store.entries.count == 10_000 && store.covers(host: "h0.test"))
+        try learn(from: "new.test")
+        // The entry that ends first goes: that of h7, which now lasts nine seconds.
+        #expect(store.entries.count == 10_000 && !store.entries.contains { $0.host == "h7.test" })
+    }
+
     @Test func `hosts that were saved are read again, and no others`() throws {
         let wide = try store("example.com", subdomains: true)
         let data = try JSONEncoder().encode(wide.entries)
