@@ -141,9 +141,8 @@ package final class SessionSecurity {
         guard let left, let right, left.fingerprint == nil, right.fingerprint == nil else {
             return left?.fingerprint == right?.fingerprint
         }
-        guard type(of: left) == type(of: right) else { return false }
-        if isObject(left) { return left as AnyObject === right as AnyObject }
-        return configuration.evaluator.map { type(of: $0) == type(of: left) } == true
+        guard type(of: left) == type(of: right), let evaluator = configuration.evaluator else { return false }
+        return isObject(left) ? left as AnyObject === right as AnyObject : type(of: evaluator) == type(of: left)
     }
 
     private func isObject(_ evaluator: any ServerEvaluator) -> Bool { type(of: evaluator) is AnyClass }

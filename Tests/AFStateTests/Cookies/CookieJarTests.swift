@@ -130,7 +130,7 @@ extension CookieRules {
             }
         }
 
-        @Test("a cookie without a name has no equals sign that counts, T-COO-20")
+        @Test("no equals sign counts for a cookie without a name, T-COO-20")
         func requestLimitWithoutName() throws {
             for (bytes, expected) in [(3, "abc"), (2, nil)] as [(Int, String?)] {
                 var limits = CookieLimits.standard

@@ -37,7 +37,7 @@ extension SecuredTests {
         }
 
         /// A value whose snapshots are of another type.
-        private struct Thawed: ServerEvaluator {
+        private struct Freezing: ServerEvaluator {
             func snapshot() -> any ServerEvaluator { Frozen(fingerprint: nil) }
             func evaluate(_ trust: ServerTrust) -> ServerTrustDecision { .accept }
         }
@@ -131,13 +131,13 @@ extension SecuredTests {
         }
 
         @Test func `T-TLS-13 snapshots that cannot be compared are changes`() {
-            for evaluator: any ServerEvaluator in [Alternating(), Thawed()] {
+            for evaluator: any ServerEvaluator in [Alternating(), Freezing()] {
                 let bench = Bench { $0.evaluator = evaluator }
                 #expect((1...4).map { _ in bench.context().id } == [1, 2, 3, 4])
             }
         }
 
-        @Test func `what an evaluator is asked follows the evaluator that is set now`() {
+        @Test func `a session asks the evaluator that is set now, and none without one`() {
             let bench = Bench()
             #expect(!bench.security.hasEvaluator && !bench.security.forbidsPlainText(to: "a.test"))
 
@@ -148,7 +148,7 @@ extension SecuredTests {
             #expect(!bench.security.hasEvaluator)
         }
 
-        @Test func `a refusal that is not OpenSSL's has the number of the application's own`() {
+        @Test func `OpenSSL is told of every other refusal that the application refused`() {
             let refusals: [TrustRefusal] = [
                 .rule("pins", "no pin matches"), .rejected, .unanswered, .cancelled, .noAnchors("none"),
             ]
