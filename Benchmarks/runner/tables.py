@@ -144,7 +144,9 @@ def markdown_layers(results, case="w10-plain"):
         lines.append([f"**{title}**" if CLIENTS[client].kind == "ours" else title,
                       number(results.value(case, client), 1), number(results.times_limit(case, client), 2),
                       number(results.times_peer(case, client, "libcurl"), 2)])
-    return "\n".join([markdown_line(lines[0]), "|---|--:|--:|--:|", *map(markdown_line, lines[1:])])
+    rounds = results.document["rounds"]
+    return "\n".join([markdown_line(lines[0]), "|---|--:|--:|--:|", *map(markdown_line, lines[1:]), "",
+                      f"Medians of {rounds} rounds, in which all took turns." if rounds > 1 else "Of one round."])
 
 
 def markdown(results, image):
