@@ -3,8 +3,9 @@ package import Foundation
 
 extension SecretMask {
     /// A body without the values of secret items, if it is a form or holds JSON. Others stay as they are.
-    package func body(_ data: Data, type: String) -> Data {
-        let type = ASCII.lowered(type)
+    package func body(_ data: Data, type given: String) -> Data {
+        let type = ASCII.lowered(given)
+        if type.hasPrefix("multipart/form-data") { return form(data, type: given) }
         let isForm = type.hasPrefix("application/x-www-form-urlencoded")
         // An image may look like JSON in places, and must stay whole.
         let isText = isForm || type.contains("json")

@@ -65,6 +65,60 @@ struct SecretMaskTests {
         #expect(mask.body(Data(body.utf8), type: type) == Data(shown.utf8))
     }
 
+    private static func form(_ parts: [(head: String, content: String)]) -> String {
+        parts.map { "--Xy\r\n\($0.head)\r\n\r\n\($0.content)\r\n" }.joined() + "--Xy--\r\n"
+    }
+
+    private func shown(_ form: String, type: String = "multipart/form-data; boundary=Xy") -> String {
+        String(decoding: mask.body(Data(form.utf8), type: type), as: UTF8.self)
+    }
+
+    @Test(arguments: [
+        (#"Content-Disposition: form-data; name="user""#, "me", "me"),
+        (#"Content-Disposition: form-data; name="password""#, "canary\r\n\r\ncanary", "***"),
+        (#"content-disposition:form-data;NAME=user[api_key];filename="a.txt""#, "canary", "***"),
+        ("Content-Type: text/plain\r\nContent-Disposition: form-data; name=pin", "1234", "***"),
+        (#"Content-Disposition: form-data; name="pass\word""#, "canary", "***"),
+        (
+            "Content-Disposition: form-data; name=\"a\"\r\nContent-Type: application/json", #"{"jwt":"canary"}"#,
+            #"{"jwt":"***"}"#
+        ),
+        (#"Content-Disposition: form-data; name="token""#, "", ""),
+        // A name that cannot be read.
+        ("Content-Disposition: form-data", "canary", "***"), ("X-Other: 1", "canary", "***"),
+        (#"Content-Disposition: form-data; name="a"#, "canary", "***"),
+    ])
+    func `parts of a form`(head: String, content: String, masked: String) {
+        let around = (head: #"Content-Disposition: form-data; name="x""#, content: "seen")
+
+        let form = Self.form([around, (head, content), around])
+
+        #expect(shown(form) == Self.form([around, (head, masked), around]))
+        #expect(shown(form, type: "Multipart/Form-Data; boundary=\"Xy\"") == shown(form))
+        let fed = form.replacing("\r\n", with: "\n")
+        #expect(shown(fed) == shown(form).replacing("\r\n", with: "\n"))
+    }
+
+    @Test func `a form that is cut off shows no secret`() {
+        let form = Self.form([(#"Content-Disposition: form-data; name="token""#, "canary")])
+        for count in 0...form.utf8.count {
+            let start = String(decoding: form.utf8.prefix(count), as: UTF8.self)
+            #expect(!shown(start).contains("ca"))
+        }
+    }
+
+    @Test(arguments: ["multipart/form-data", "multipart/form-data; boundary=", "multipart/form-data; boundary=other"])
+    func `a form without its boundary is covered`(type: String) {
+        #expect(shown(Self.form([(#"Content-Disposition: form-data; name="x""#, "canary")]), type: type) == "***")
+    }
+
+    @Test func `a file in a form stays whole`() {
+        let head = "--Xy\r\nContent-Disposition: form-data; name=\"f\"; filename=\"key.png\"\r\n\r\n"
+        let form = Data(head.utf8) + Data([0xFF, 0x0D, 0x0A, 0x00]) + Data("\r\n--Xy--\r\n".utf8)
+
+        #expect(mask.body(form, type: "multipart/form-data; boundary=Xy") == form)
+    }
+
     @Test func `a body that is no text stays whole, unless it says that it is JSON or a form`() {
         let bytes = Data([0xFF]) + Data(#""token":"canary""#.utf8)
 
