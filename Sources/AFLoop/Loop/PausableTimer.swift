@@ -11,6 +11,8 @@ package final class PausableTimer: TimerTarget {
         self.over = over
     }
 
+    package var isRunning: Bool { running != nil }
+
     package func start() {
         guard running == nil else { return }
         running = (loop.startTimer(at: loop.now + left, in: .all, for: self), loop.now)

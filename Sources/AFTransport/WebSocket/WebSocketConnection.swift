@@ -191,7 +191,9 @@ package final class WebSocketConnection: ChannelHandler {
             let step = outbox.write(to: channel)
             reportWritten()
             switch step {
-            case .moved: if case .closing(nil) = state { restartCloseTimer() }
+            case .moved:
+                if case .closing(nil) = state { restartCloseTimer() }
+                keepAlive?.bytesLeft(andPing: { !outbox.pingWaits })
             case .blocked: return
             case .empty: return outboxIsEmpty()
             case .failed(let error): return sendingFailed(error)
@@ -214,7 +216,7 @@ package final class WebSocketConnection: ChannelHandler {
     /// The server takes no more. What it sent before may be a Close frame that says why.
     private func sendingFailed(_ error: SystemCallError) {
         writeError = error
-        if channel.isReadable { channel.continueNextTurn() } else { end(failure(of: error)) }
+        channel.continueNextTurn()
     }
 
     // MARK: - Reading
@@ -222,7 +224,7 @@ package final class WebSocketConnection: ChannelHandler {
     private func read() {
         guard decodeUnread() else { return }
         for _ in 0..<Self.stepsPerTurn {
-            guard mayRead, channel.isReadable else { return }
+            guard mayRead, channel.isReadable || writeError != nil else { return }
             let page = platform.readBuffer.value.forReading()
             switch channel.read(into: page) {
             case .bytes(let count):
@@ -280,6 +282,8 @@ package final class WebSocketConnection: ChannelHandler {
             assembly.dropPiece()
             fail(error)
         }
+        // Once for all pings: a server may send many.
+        if outbox.pongWaits { write() }
         return UnsafeRawBufferPointer(rebasing: bytes[offset...])
     }
 
@@ -319,9 +323,7 @@ package final class WebSocketConnection: ChannelHandler {
                 hasDropped = true
             }
         case .ping(let payload):
-            guard isOpen else { return }
-            outbox.addPong(payload)
-            write()
+            if isOpen || outbox.closeWaits { outbox.addPong(payload) }
         case .pong(let payload): keepAlive?.received(pong: payload)
         case .close(let close): received(close)
         }
@@ -329,18 +331,15 @@ package final class WebSocketConnection: ChannelHandler {
 
     private func received(_ close: WebSocketClose) {
         keepAlive?.stop()
-        if isOpen {
-            state = .ending
-            startCloseTimer()
-            let cut = outbox.cutMessages()
-            outbox.addClose(WebSocketClose(code: close.code).payload)
-            client?.webSocketReceivedClose(close)
-            for completion in cut { completion(.closed(close)) }
-            write()
-        } else {
-            state = .ending
-            client?.webSocketReceivedClose(close)
-        }
+        let wasOpen = isOpen
+        // The server reads no more messages, so ours must not stand in front of our Close frame.
+        let cut = wasOpen || outbox.closeWaits ? outbox.cutMessages() : []
+        if wasOpen { outbox.addClose(WebSocketClose(code: close.code).payload) }
+        state = .ending
+        startCloseTimer()
+        client?.webSocketReceivedClose(close)
+        for completion in cut { completion(.closed(close)) }
+        if outbox.closeWaits { write() }
     }
 
     // MARK: - Time

@@ -40,6 +40,8 @@ final class WebSocketKeepAlive {
     private let order: (Order) -> Void
     @exclusivity(unchecked) private var state = State.stopped
     private var isPaused = false
+    /// The ping that asks has been written.
+    private var hasPingLeft = false
     @exclusivity(unchecked) private var lastHeard = LoopInstant.distantFuture
     /// The pings that the server has not answered.
     private var pings = Fifo<(number: UInt64, completion: Completion?)>()
@@ -73,6 +75,17 @@ final class WebSocketKeepAlive {
         listen()
     }
 
+    /// Bytes were written. The server can answer the ping only when those in front of it have left, too.
+    func bytesLeft(andPing hasPingLeft: () -> Bool) {
+        guard case .asking(let timer) = state, !self.hasPingLeft else { return }
+        self.hasPingLeft = hasPingLeft()
+        let isRunning = timer.isRunning
+        timer.stop()
+        let fresh = patienceTimer()
+        if !isRunning { fresh.stop() }
+        state = .asking(fresh)
+    }
+
     /// The answer may stand behind messages that the client does not take: then the server is not to blame.
     func clientTakesMessages(_ takesMessages: Bool) {
         guard case .asking(let timer) = state, !isPaused else { return }
@@ -88,10 +101,13 @@ final class WebSocketKeepAlive {
 
     private func mayHaveBeenSilent(for interval: LoopInterval) {
         guard lastHeard.nanoseconds(to: loop.now) >= interval.nanoseconds else { return listen() }
-        state = .asking(
-            timer(patience) { $0.order(.giveUp(.noPong(.nanoseconds($0.patience.nanoseconds)))) }
-        )
+        hasPingLeft = false
+        state = .asking(patienceTimer())
         ping(nil)
+    }
+
+    private func patienceTimer() -> PausableTimer {
+        timer(patience) { $0.order(.giveUp(.noPong(.nanoseconds($0.patience.nanoseconds)))) }
     }
 
     private func timer(_ interval: LoopInterval, _ over: @escaping (WebSocketKeepAlive) -> Void) -> PausableTimer {

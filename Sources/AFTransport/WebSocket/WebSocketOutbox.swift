@@ -22,6 +22,7 @@ struct WebSocketOutbox {
     private static let batch = 64 << 10
     /// The longest payload of a frame: a control frame waits for the end of a frame, not of a message.
     private static let frameLimit = 1 << 20
+    private static let mostPongs = 16
     /// What an idle connection keeps of its buffer.
     private static let idleCapacity = 256
 
@@ -69,8 +70,10 @@ struct WebSocketOutbox {
     private var messages = Fifo<Message>()
     private var frame: Frame?
     private var pings = Fifo<[UInt8]>()
-    /// The pong to send, of which there is at most one.
-    private var pong: [UInt8]?
+    /// Where the last ping ends that is encoded and not written.
+    private var pingEnd: Int64?
+    /// The newest pongs.
+    private var pongs: [[UInt8]] = []
     private var close: [UInt8]?
     /// What is encoded, and how much of it is written.
     private var buffer: [UInt8] = []
@@ -94,10 +97,19 @@ struct WebSocketOutbox {
         pings.append(payload)
     }
 
-    /// RFC 6455 §5.5.3: answers the newest ping only. A server that sends many cannot make us keep them.
+    /// RFC 6455 §5.5.3: we may leave out the pings before the newest. A server that sends many cannot make us keep them.
     mutating func addPong(_ payload: [UInt8]) {
-        pong = payload
+        if pongs.count == Self.mostPongs { pongs.removeFirst() }
+        pongs.append(payload)
     }
+
+    var pongWaits: Bool { !pongs.isEmpty }
+
+    /// Whether a ping has not been written yet.
+    var pingWaits: Bool { !pings.isEmpty || pingEnd.map { $0 > writtenCount } ?? false }
+
+    /// Whether the Close frame has not been encoded yet.
+    var closeWaits: Bool { close != nil }
 
     /// Sends a Close frame behind the messages that wait.
     mutating func addClose(_ payload: [UInt8]) {
@@ -163,11 +175,11 @@ struct WebSocketOutbox {
     private mutating func encodeNext() -> Bool {
         if frame != nil {
             encodePayload()
-        } else if let payload = pong {
-            pong = nil
-            encode(.pong, payload)
+        } else if !pongs.isEmpty {
+            encode(.pong, pongs.removeFirst())
         } else if let payload = pings.popFirst() {
             encode(.ping, payload)
+            pingEnd = encodedCount
         } else if !messages.isEmpty {
             if deflater == nil || !encodePacked() { beginFrame() }
         } else if let payload = close {
@@ -258,8 +270,11 @@ struct WebSocketOutbox {
 
     private mutating func encoded(_ message: Message) {
         guard let completion = message.completion else { return }
-        encoded.append((writtenCount - Int64(writtenOfBuffer) + Int64(buffer.count), completion))
+        encoded.append((encodedCount, completion))
     }
+
+    /// How many bytes were encoded, written or not.
+    private var encodedCount: Int64 { writtenCount - Int64(writtenOfBuffer) + Int64(buffer.count) }
 
     /// RFC 6455 §5.3: a key that the server cannot foretell, for each frame.
     private mutating func makeMask() -> WebSocketMask {

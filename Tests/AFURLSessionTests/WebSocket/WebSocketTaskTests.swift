@@ -112,6 +112,50 @@ struct WebSocketTaskTests {
         #expect(scene.world.finish() == [])
     }
 
+    @Test func `a ping is answered as long as our Close frame waits behind a message`() {
+        let scene = WebSocketScene(
+            behaviour {
+                $0.opened = { client in
+                    client.stopReading()
+                    client.after(.seconds(1)) { $0.send(WebSocketProgram.frame(0x89, [1])) }
+                    client.after(.seconds(2)) { $0.startReading() }
+                }
+            }
+        )
+        scene.task.resume()
+        scene.world.settle()
+        scene.send(.data(Data(count: 5_000_000)))
+        scene.task.cancel(with: .normalClosure, reason: nil)
+        scene.run()
+
+        #expect(scene.server.all.contains { $0.hasPrefix("pong") } && scene.server.all.last == "close 1000")
+        #expect(scene.log.all == ["open", "closed 1000", "completed"])
+        #expect(scene.world.finish() == [])
+    }
+
+    @Test func `a Close frame of the server brings ours to the front`() {
+        let scene = WebSocketScene(
+            behaviour {
+                $0.opened = { client in
+                    client.stopReading()
+                    client.after(.seconds(1)) { $0.send(WebSocketProgram.frame(0x88, [0x03, 0xE9])) }
+                    client.after(.seconds(2)) { $0.startReading() }
+                }
+            }
+        )
+        scene.task.resume()
+        scene.world.settle()
+        scene.send(.data(Data(count: 5_000_000)))
+        scene.send(.string("never"))
+        scene.task.cancel(with: .normalClosure, reason: nil)
+        scene.run()
+
+        #expect(scene.server.all.last == "close 1000" && !scene.server.all.contains("text [never]"))
+        #expect(scene.log.all.count { $0.hasPrefix("unsent") } == 2 && scene.log.all.last == "completed")
+        #expect(scene.task.closeCode == .goingAway)
+        #expect(scene.world.finish() == [])
+    }
+
     @Test func `T-WSS-09 of many pings only the last is answered, if there is no room for more`() {
         let payload = Array(repeating: UInt8(ascii: "."), count: 30)
         let pings = (0..<60_000).flatMap { WebSocketProgram.frame(0x89, payload + [UInt8($0 & 0x3F) | 0x40]) }
@@ -373,6 +417,39 @@ struct WebSocketTaskTests {
         )
         scene.run()
         #expect(scene.log.all == ["open"] && scene.server.all.count >= 4)
+        #expect(scene.world.finish() == [])
+    }
+
+    @Test func `a server has its time to answer a ping once the ping has left`() {
+        var options = WebSocketOptions()
+        options.pingInterval = .seconds(1)
+        options.pongTimeout = .seconds(3)
+        let scene = WebSocketScene(
+            behaviour {
+                // It reads what has arrived once in a second.
+                $0.opened = { client in
+                    client.stopReading()
+                    for second in 1...30 {
+                        client.after(.seconds(second)) {
+                            $0.startReading()
+                            if second < 30 { $0.stopReading() }
+                        }
+                    }
+                }
+                $0.received = { frame, client in
+                    if frame.opcode == 9 { client.send(WebSocketProgram.frame(0x8A, frame.payload)) }
+                }
+            },
+            options: options
+        )
+        scene.task.resume()
+        scene.world.settle()
+        scene.send(.data(Data(count: 5_000_000)))
+        scene.world.run(limit: .seconds(40))
+
+        #expect(scene.log.all == ["open"])
+        #expect(scene.server.all.first?.hasPrefix("data") == true)
+        #expect(scene.server.all.contains { $0.hasPrefix("ping") })
         #expect(scene.world.finish() == [])
     }
 
