@@ -131,6 +131,8 @@ extension EventStream {
         // The standard asks for the cache mode "no-store": a stream from the cache would be over at once, and the next
         // request for the page would be answered with one that was stored.
         request.cachePolicy = .reloadIgnoringLocalCacheData
+        // Requests behind it would wait for a response that does not end.
+        request.httpShouldUsePipelining = false
         if request.value(forHTTPHeaderField: "Cache-Control")?.contains("no-store") != true {
             request.addValue("no-store", forHTTPHeaderField: "Cache-Control")
         }

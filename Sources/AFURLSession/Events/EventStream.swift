@@ -111,6 +111,9 @@ public struct EventStream: AsyncSequence, Sendable {
         private var retry: Duration
         /// How many attempts in a row have brought no event.
         private var failures = 0
+        /// How many waits there were since the last event.
+        private var waits = 0
+        private var hasEvent = false
 
         init(_ stream: EventStream) {
             self.stream = stream
@@ -129,7 +132,7 @@ public struct EventStream: AsyncSequence, Sendable {
                 let ending: EventConnection.Ending
                 do {
                     if let event = try await nextEvent(actor) {
-                        failures = 0
+                        (failures, waits, hasEvent) = (0, 0, true)
                         return event
                     }
                     if isOver { return nil }
@@ -171,7 +174,8 @@ public struct EventStream: AsyncSequence, Sendable {
         ) async throws {
             let options = stream.options
             guard stream.connectsAgain, ending.mayHeal(options) else { return try finish(ending) }
-            failures += 1
+            if !hasEvent { failures += 1 }
+            (waits, hasEvent) = (waits + 1, false)
             if let most = options.maximumAttempts, failures >= most { return try finish(ending) }
             do {
                 try await LoopSleep.sleep(for: delay(after: ending), in: stream.session)
@@ -190,7 +194,7 @@ public struct EventStream: AsyncSequence, Sendable {
             let world = stream.session.world
             let asked = Swift.max(retry, ending.retryAfter(world.wallClock()) ?? .zero, Self.leastDelay)
             let most = Swift.max(stream.options.maximumDelay, Self.leastDelay)
-            return world.backOff(asked, after: failures, upTo: most)
+            return world.backOff(asked, after: waits, upTo: most)
         }
     }
 

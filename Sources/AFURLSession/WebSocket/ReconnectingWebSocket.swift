@@ -10,7 +10,7 @@ public struct ReconnectionOptions: Sendable, Hashable {
     /// clients which lost a server together do not come back together.
     public var initialDelay: Duration = .seconds(1)
 
-    /// The longest wait that the doubling leads to. 60 seconds.
+    /// The longest wait that the doubling leads to, also if the server asks for more (`Retry-After`). 60 seconds.
     public var maximumDelay: Duration = .seconds(60)
 
     /// How many attempts in a row may come to nothing: no message, and no connection that lasted for ``maximumDelay``. The
@@ -187,16 +187,19 @@ public final class ReconnectingWebSocket: Sendable {
 
     private func run() async {
         var failures = 0
+        // Whether a connection that was worth something came before the failures.
+        var hasLasted = false
         var ending: (any Error)?
         while !isClosing {
             let attempt = await attempt()
             if isClosing { break }
+            hasLasted = hasLasted || attempt.hasLasted
             failures = attempt.hasLasted ? 0 : failures + 1
             ending = attempt.error
             guard attempt.mayHeal(reconnection), reconnection.maximumAttempts.map({ failures < $0 }) ?? true else {
                 return await end(ending)
             }
-            let wait = delay(after: failures)
+            let wait = delay(after: hasLasted ? failures + 1 : failures, asked: attempt.retryAfter(session))
             await session.onDelegateQueue { [delegate, failures, ending] in
                 delegate.webSocket(self, willReconnectAfter: wait, attempt: failures + 1, because: ending)
             }
@@ -205,12 +208,11 @@ public final class ReconnectingWebSocket: Sendable {
         await end(nil)
     }
 
-    private func delay(after failures: Int) -> Duration {
-        session.world.backOff(
-            reconnection.initialDelay,
-            after: failures,
-            upTo: max(reconnection.maximumDelay, reconnection.initialDelay)
-        )
+    /// - Parameter asked: The wait that the server asks for.
+    private func delay(after attempts: Int, asked: Duration) -> Duration {
+        let most = max(reconnection.maximumDelay, reconnection.initialDelay)
+        let wait = session.world.backOff(reconnection.initialDelay, after: attempts, upTo: most)
+        return max(wait, min(asked, most))
     }
 
     private struct Attempt {
@@ -218,6 +220,13 @@ public final class ReconnectingWebSocket: Sendable {
         var error: (any Error)?
         /// It was worth something: a message has arrived, or it was open for long.
         var hasLasted = false
+
+        /// The wait that the server asks for in place of opening the WebSocket (RFC 9110 §10.2.3).
+        func retryAfter(_ session: URLSession) -> Duration {
+            guard let response = task.response as? HTTPURLResponse, response.statusCode != 101 else { return .zero }
+            let text = response.value(forHTTPHeaderField: "Retry-After")
+            return text.flatMap { RetryAfter.delay($0, now: session.world.wallClock()) } ?? .zero
+        }
 
         func mayHeal(_ reconnection: ReconnectionOptions) -> Bool {
             guard let error = error as? URLError else {
