@@ -246,7 +246,7 @@ package final class ConnectionPool: TurnEndTarget, TimerTarget {
     private func settleWanting() {
         guard let maximum = limits.total else { return }
         wanting.removeAll { !$0.hasWaiters }
-        while total < maximum, !wanting.isEmpty {
+        while !wanting.isEmpty, total < maximum || closeLongestIdle() {
             let host = wanting.remove(at: wanting.firstIndex { $0.connectionCount == 0 } ?? 0)
             favoured = host
             settle(host)

@@ -63,6 +63,24 @@ struct ShareTests {
         #expect(world.finish() == [])
     }
 
+    @Test func `T-RES-44 a connection that goes idle makes way for a request that waits`() {
+        let world = VirtualWorld()
+        world.configure { $0.maximumConnections = 2 }
+        world.script("a.test", .expectRequest, .stall)
+        for host in ["b.test", "c.test"] { world.serveEcho(host, after: .seconds(1)) }
+        let endless = world.get("http://a.test/", idleTimeout: .seconds(1000))
+        let other = world.get("http://b.test/")
+        world.settle()
+        let waiting = world.get("http://a.test/2", idleTimeout: .seconds(1000))
+        world.run { other.isComplete }
+        world.advance(by: .seconds(1))
+
+        #expect(other.body == "/" && world.network.openConnections.count == 2)
+        #expect(world.network.connections.count == 3)
+        for events in [endless, waiting] { events.task.cancel() }
+        #expect(world.finish() == [])
+    }
+
     @Test func `T-RES-44 a request that leaves while none may dial leaves room for the others`() {
         let world = VirtualWorld()
         world.configure { $0.maximumConnections = 1 }
