@@ -12,12 +12,14 @@ final class BodyChannel: ByteChannel {
     /// How many bytes of the first piece were read.
     private var taken = 0
     private var count: Int
-    private var isFull = false
+    private var isFull: Bool
     private weak var load: Load?
 
     init(_ pieces: [Data], of load: Load) {
         self.pieces = pieces
         count = pieces.reduce(0) { $0 + $1.count }
+        // The task's former consumer may have stopped the server.
+        isFull = count >= BodyChannel.highWater
         self.load = load
     }
 

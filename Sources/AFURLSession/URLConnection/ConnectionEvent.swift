@@ -1,4 +1,5 @@
 import AFTransport
+import AFWire
 import Foundation
 
 /// An event that a connection tells its delegate.
@@ -17,9 +18,13 @@ enum ConnectionEvent: Sendable {
     case finished
     case failed(any Error)
 
-    /// How many bytes it holds in memory.
+    /// About how many bytes it holds in memory. A body of many parts has a response for each, and may have nothing else.
     var byteCount: Int {
-        if case .data(let data) = self { data.count } else { 0 }
+        switch self {
+        case .data(let data): data.count
+        case .response(let response as HTTPURLResponse): 512 + response.headers.byteCount
+        default: 0
+        }
     }
 
     var isLast: Bool {
