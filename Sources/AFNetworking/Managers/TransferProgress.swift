@@ -1,3 +1,4 @@
+import AFBase
 import Foundation
 
 /// How much of its bodies a task has sent and received.
@@ -77,8 +78,10 @@ extension TaskRecord {
         func update(_ direction: Direction) {
             guard let object = self[direction] else { return }
             let (completed, total) = progress.counts(direction)
-            if total > 0 || object.totalUnitCount <= 0 { object.totalUnitCount = total }
-            object.completedUnitCount = completed
+            TaskRecord.progressTrees.withLock { _ in
+                if total > 0 || object.totalUnitCount <= 0 { object.totalUnitCount = total }
+                object.completedUnitCount = completed
+            }
         }
 
         /// There are no further steps.
@@ -86,6 +89,10 @@ extension TaskRecord {
             for step in steps.values { step.finish() }
         }
     }
+
+    /// Held while a progress changes: it changes its parent, which other tasks may share, and on Linux no progress has a
+    /// lock of its own.
+    private static let progressTrees = Lock(())
 
     /// Made at the first call: most tasks never need one. Nil if the task has ended.
     func progress(_ direction: Direction, of task: URLSessionTask) -> Progress? {
@@ -120,16 +127,18 @@ extension TaskRecord {
     }
 
     private func makeProgress(of task: URLSessionTask, parent: Progress?) -> Progress {
-        let made = Progress(parent: parent)
-        made.totalUnitCount = parent == nil ? NSURLSessionTransferSizeUnknown : 0
+        let made = TaskRecord.progressTrees.withLock { _ in
+            let made = Progress(parent: parent)
+            made.totalUnitCount = parent == nil ? NSURLSessionTransferSizeUnknown : 0
+            return made
+        }
         made.isCancellable = true
         made.isPausable = true
         // Weak: the program may keep a progress for longer than the task.
         made.cancellationHandler = { [weak self, weak task] in
             if let task { self?.cancel(task) }
         }
-        made.pausingHandler = { [weak self, weak task] in self?.present(task)?.suspend() }
-        made.resumingHandler = { [weak self, weak task] in self?.present(task)?.resume() }
+        made.suspends { [weak self, weak task] in self?.present(task) }
         return made
     }
 

@@ -190,8 +190,7 @@ public class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked 
 
     private func obey(_ progress: Progress) {
         progress.cancellationHandler = { [weak self] in self?.cancel() }
-        progress.pausingHandler = { [weak self] in self?.suspend() }
-        progress.resumingHandler = { [weak self] in self?.resume() }
+        progress.suspends { [weak self] in self }
     }
 
     /// Returns the task itself, which has no copies.

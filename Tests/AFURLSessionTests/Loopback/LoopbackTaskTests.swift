@@ -307,6 +307,21 @@ extension LoopbackTests {
             #expect((0...1).contains(progress.fractionCompleted) && !progress.fractionCompleted.isNaN)
         }
 
+        @Test func `a progress that is paused twice and resumed once lets its task go on`() async throws {
+            server.route("GET", "/x", .text("x"))
+            for _ in 0..<50 {
+                let outcomes = Outcomes()
+                let task = URLSession.shared.dataTask(with: server.url("/x"), completionHandler: outcomes.handler)
+                let progress = task.progress
+                task.resume()
+                progress.pause()
+                progress.pause()
+                progress.resume()
+
+                #expect(try await outcomes.first().text == "x")
+            }
+        }
+
         @Test func `cancelling, pausing and resuming the progress does so to the task`() async throws {
             let outcomes = Outcomes()
             let task = URLSession.loopback().dataTask(with: server.url("/held"), completionHandler: outcomes.handler)
