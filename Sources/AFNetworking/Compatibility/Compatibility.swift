@@ -80,14 +80,22 @@ extension URLSessionManager {
         @Sendable (URLSession, URLSessionTask, URLAuthenticationChallenge, UnsafeMutablePointer<URLCredential?>?)
         -> URLSession.AuthChallengeDisposition
 
-    /// Answers challenges as AFNetworking 2 and 3 have it. Takes the place of the handler of
+    /// Answers challenges for passwords as AFNetworking 2 and 3 have it. Takes the place of the handler of
     /// `setAuthenticationChallengeHandler(_:)`.
     ///
-    /// Where it answers `.performDefaultHandling`, ``securityPolicy`` decides about servers. With `.useCredential` and
-    /// no credential the request goes on without one.
+    /// The block never hears of servers' certificates, client certificates, NTLM and Negotiate: those versions have them
+    /// answered for the whole session, and ``securityPolicy`` decides about servers. With `.useCredential` and no
+    /// credential the request goes on without one.
     public func setTaskDidReceiveAuthenticationChallengeBlock(_ block: TaskDidReceiveChallenge?) {
         guard let block else { return setAuthenticationChallengeHandler(nil as AuthenticationChallengeHandler?) }
+        let ofSession: Set = [
+            NSURLAuthenticationMethodServerTrust, NSURLAuthenticationMethodClientCertificate,
+            NSURLAuthenticationMethodNTLM, NSURLAuthenticationMethodNegotiate,
+        ]
         setAuthenticationChallengeHandler { session, task, challenge, done -> ChallengeAnswer in
+            guard !ofSession.contains(challenge.protectionSpace.authenticationMethod) else {
+                return .performDefaultHandling
+            }
             var credential: URLCredential?
             let disposition = withUnsafeMutablePointer(to: &credential) { block(session, task, challenge, $0) }
             guard disposition == .useCredential else { return ChallengeAnswer(disposition) }

@@ -32,7 +32,20 @@ extension HTTPSessionManager {
     }
 
     func start(_ call: Call, _ success: Success?, _ failure: Failure?) -> URLSessionDataTask? {
-        let task = make(call, success, failure)
+        // A subclass may override the method that makes the task, as those of AFNetworking do.
+        let task =
+            mayHaveOverrides && call.form == nil
+            ? dataTask(
+                withHTTPMethod: call.method,
+                urlString: call.urlString,
+                parameters: call.parameters,
+                headers: call.headers,
+                uploadProgress: call.upload,
+                downloadProgress: call.download,
+                success: success,
+                failure: failure
+            )
+            : make(call, success, failure)
         task?.resume()
         return task
     }

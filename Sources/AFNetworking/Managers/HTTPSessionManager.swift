@@ -297,7 +297,7 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
         start(Call("DELETE", urlString, parameters, headers), success, failure)
     }
 
-    /// Makes a task for any method, suspended.
+    /// Makes a task for any method, suspended. The verbs with closures call it, but for the `POST` of a form.
     ///
     /// - Parameters:
     ///   - method: The method, as it is sent.

@@ -52,8 +52,11 @@ struct TaskEnding: Sendable {
     ) -> (any Error)? {
         if let refusal = state.refusal { return refusal }
         guard let error else { return nil }
-        if let recorded = state.error { return recorded }
-        guard let failure = error as? URLError, failure.loadFailure?.reason == .trust else { return error }
+        let failure = error as? URLError
+        let isDistrust = failure?.loadFailure?.reason == .trust
+        // A later attempt may have failed for another reason than the challenge that was refused.
+        if let recorded = state.error, isDistrust || failure?.code == .cancelled { return recorded }
+        guard let failure, isDistrust else { return error }
         return UntrustedServer.error(nil, task.currentRequest?.url, underlying: failure)
     }
 

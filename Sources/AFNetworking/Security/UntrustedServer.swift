@@ -24,6 +24,7 @@ enum UntrustedServer {
         details[NSLocalizedFailureReasonErrorKey] = failure?.failureReason
         details[NSLocalizedRecoverySuggestionErrorKey] = failure?.advice
         details[NSUnderlyingErrorKey] = underlying
+        details[NSURLSessionDownloadTaskResumeData] = underlying?.userInfo[NSURLSessionDownloadTaskResumeData]
         details[NSURLErrorFailingURLPeerTrustErrorKey] = trust
         details[NSURLErrorFailingURLErrorKey] = url
         details[ErrorMapping.failingURLStringKey] = url?.absoluteString

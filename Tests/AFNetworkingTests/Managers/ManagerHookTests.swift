@@ -213,6 +213,28 @@ import Testing
         #expect((try await load(request).response as? HTTPURLResponse)?.statusCode == 401)
     }
 
+    @Test(arguments: [URLSession.AuthChallengeDisposition.useCredential, .cancelAuthenticationChallenge])
+    func `5.8 a block of 3.x hears of passwords, and of no server`(other: URLSession.AuthChallengeDisposition)
+        async throws
+    {
+        let site = try ManagerSite(tls: true)
+        let manager = site.owned(URLSessionManager(sessionConfiguration: site.configuration))
+        manager.responseSerializer = HTTPResponseSerializer()
+        let methods = Heard<String>()
+        manager.setTaskDidReceiveAuthenticationChallengeBlock { _, _, challenge, pointer in
+            let method = challenge.protectionSpace.authenticationMethod
+            methods.say(method)
+            pointer?.pointee = URLCredential(user: "user", password: "passwd", persistence: .none)
+            return method == NSURLAuthenticationMethodHTTPBasic ? .useCredential : other
+        }
+
+        let heard = Heard<Answer>()
+        manager.dataTask(with: site.request("/basic-auth/user/passwd"), completionHandler: heard.completion).resume()
+
+        #expect((try await heard.first.response as? HTTPURLResponse)?.statusCode == 200)
+        #expect(methods.all == [NSURLAuthenticationMethodHTTPBasic])
+    }
+
     // MARK: - Servers
 
     /// Retries every request once.
@@ -220,8 +242,10 @@ import Testing
         func retry(after attempt: FailedAttempt) async -> RetryDecision { attempt.number == 1 ? .retry : .giveUp }
     }
 
-    @Test func `5.8 the error of a refused handshake is not that of a later one`() async throws {
+    @Test(arguments: [false, true])
+    func `5.8 the error of a refused handshake is not that of a later one`(isCut: Bool) async throws {
         let site = try ManagerSite(tls: true)
+        site.server.route("GET", "/cut", ServerReply.text("0123456789").closing(after: 5))
         let configuration = site.configuration
         configuration.requestInterceptors = [Again()]
         let manager = site.owned(URLSessionManager(sessionConfiguration: configuration))
@@ -236,7 +260,7 @@ import Testing
         }
         let heard = Heard<Answer>()
         manager.dataTask(
-            with: site.request("/bytes/10"),
+            with: site.request(isCut ? "/cut" : "/bytes/10"),
             uploadProgress: nil,
             downloadProgress: nil,
             completionHandler: heard.completion
@@ -244,7 +268,8 @@ import Testing
         .resume()
 
         let answer = try await heard.first
-        #expect(answer.error == nil && (answer.object as? Data)?.count == 10)
+        #expect(answer.error?.code == (isCut ? NSURLErrorNetworkConnectionLost : nil))
+        #expect(isCut || (answer.object as? Data)?.count == 10)
         #expect(questions.all.count == 2)
     }
 

@@ -146,4 +146,42 @@ import Testing
         await #expect(throws: RequestFailure.self) { try await manager(nil).post("moved", parameters: ["a": "b"]) }
         #expect(other.server.requests.isEmpty)
     }
+
+    /// Signs every request, as programs do that were written for AFNetworking.
+    private final class Signing: HTTPSessionManager, @unchecked Sendable {
+        override func dataTask(
+            withHTTPMethod method: String,
+            urlString: String,
+            parameters: Any?,
+            headers: [String: String]?,
+            uploadProgress: ProgressHandler?,
+            downloadProgress: ProgressHandler?,
+            success: Success?,
+            failure: Failure?
+        ) -> URLSessionDataTask? {
+            super.dataTask(
+                withHTTPMethod: method,
+                urlString: urlString,
+                parameters: parameters,
+                headers: (headers ?? [:]).merging(["X-Signature": "\(method) \(urlString)"]) { $1 },
+                uploadProgress: uploadProgress,
+                downloadProgress: downloadProgress,
+                success: success,
+                failure: failure
+            )
+        }
+    }
+
+    @Test func `the verbs call the method that makes their task`() async throws {
+        site.server.route("*", "/x", .json("{}"))
+        let manager = site.owned(Signing(baseURL: site.server.url("/"), sessionConfiguration: site.configuration))
+        let heard = Heard<String>()
+
+        manager.get("x", parameters: nil, success: { _, _ in heard.say("get") }, failure: nil)
+        _ = try await heard.first
+        manager.put("x", parameters: nil, success: { _, _ in heard.say("put") }, failure: nil)
+        try await heard.wait(for: 2)
+
+        #expect(site.server.requests.map { $0.headers["X-Signature"] } == ["GET x", "PUT x"])
+    }
 }
