@@ -19,6 +19,11 @@ import Testing
         configuration.proxies = ProxyConfiguration.none
         #expect(configuration.proxies?.all == nil)
 
+        var named = try ProxyConfiguration.ofEnvironment()
+        named.includesLoopback = true
+        configuration.proxies = named
+        #expect(configuration.proxies?.includesLoopback == true)
+
         let office = try ProxyServer(.http, host: "proxy.example.com", port: 3128, user: "anna", password: password)
         configuration.proxies = ProxyConfiguration(office)
         #expect(configuration.proxies?.all?.user == "anna")

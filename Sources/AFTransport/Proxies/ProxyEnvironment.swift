@@ -2,6 +2,22 @@ import AFLoop
 import AFWire
 import Foundation
 
+extension ProxyConfiguration {
+    /// The proxies that the environment names by now, as a session takes them that has no setting for proxies. Use it
+    /// to change a part of that.
+    public static func ofEnvironment() throws(ProxyConfigurationError) -> ProxyConfiguration {
+        try ProxyConfiguration(ProxyEnvironment(ProxyEnvironment.ofProcess()))
+    }
+
+    package init(_ environment: ProxyEnvironment) throws(ProxyConfigurationError) {
+        self.init()
+        // A variable that is there and empty means no proxy.
+        http = try (environment.http ?? environment.all)?.get()
+        https = try (environment.https ?? environment.all)?.get()
+        exceptions = environment.exceptions()
+    }
+}
+
 /// The variables that name proxies, as they were when they were read.
 ///
 /// | variable | means |

@@ -17,7 +17,11 @@ extension ProxyTests {
     struct Settings {
         private func proxy(_ variables: [String: String], _ url: String) throws -> String? {
             let rules = ProxySelection(ProxyEnvironment(variables), agent: HTTPHeaders())
-            return try rules.route(for: try RequestURL(url).endpoint)?.text
+            let route = try rules.route(for: try RequestURL(url).endpoint)?.text
+            // A configuration made of the variables leads the same way.
+            let made = ProxySelection(try ProxyConfiguration(ProxyEnvironment(variables)), agent: HTTPHeaders())
+            #expect(try made.route(for: try RequestURL(url).endpoint)?.text == route)
+            return route
         }
 
         private func proxy(dictionary: [AnyHashable: Any], _ url: String) throws -> String? {
