@@ -89,7 +89,9 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
     // MARK: - From the task
 
     func receivedBody(_ bytes: UnsafeRawBufferPointer, of load: Load) {
-        guard stage == .receiving, !ignoresBody else { return }
+        guard stage == .receiving else { return }
+        // The page of a 416 is no part of the file.
+        if ignoresBody { return load.count(from: gatherer.offset, total: gatherer.offset) }
         if let restEnd, arrived + Int64(bytes.count) > restEnd { return breakOff(load) }
         gatherer.add(bytes, from: load.session.world.readBuffer.value)
         proceed(load)
@@ -393,6 +395,7 @@ extension DownloadConsumer {
     private func beComplete(_ response: HTTPURLResponse, _ load: Load) {
         guard let offset = point?.offset else { return }
         ignoresBody = true
+        load.content = nil
         gatherer = DownloadGatherer(at: offset)
         if let whole = response.presented(asWholeOf: offset) { load.present(whole) }
         load.count(from: offset, total: offset)
