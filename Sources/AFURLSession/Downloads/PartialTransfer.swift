@@ -36,8 +36,9 @@ public struct PartialTransfer: Hashable, Sendable {
 
     /// The meaning of a response to the prepared request.
     public enum Answer: Hashable, Sendable {
-        /// The body belongs behind the bytes that the program has.
-        case rest
+        /// The body belongs behind the bytes that the program has, which are this many with it. Drop a body that turns
+        /// out to be longer or shorter: it is not the rest.
+        case rest(upTo: Int64)
         /// The program has all bytes already.
         case complete
         /// Any other response: the whole, an error, another part, or a part of another resource. It cannot continue the
@@ -56,7 +57,7 @@ public struct PartialTransfer: Hashable, Sendable {
             known
         )
         switch answer {
-        case .rest: return .rest
+        case .rest(let end, _): return .rest(upTo: end)
         case .complete: return .complete
         case .whole, .other, .unusable: return .refused
         }

@@ -72,6 +72,9 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
     /// the session decodes the body, since it is then not the length you get. The field itself stays as it arrived.
     open override var expectedContentLength: Int64 { contentPlan.changesLength ? -1 : announcedLength }
 
+    /// Whether you get the body with a content coding: the session does not know the coding, or does not decode.
+    public var hasUndecodedContent: Bool { headers.hasCodedContent && !contentPlan.changesLength }
+
     /// A name to save the body under: from `Content-Disposition`, else the last component of the URL's path, else
     /// `Unknown`. It has no folders, leading dots or control characters.
     open override var suggestedFilename: String? {

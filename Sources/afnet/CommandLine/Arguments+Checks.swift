@@ -73,6 +73,9 @@ extension Arguments {
 
     /// Checks for all commands that load URLs.
     private func checkShared() throws(ArgumentError) {
+        if connectsElsewhere, proxy.address?.isEmpty == false {
+            throw .usage("--connect-to and --proxy exclude each other: a proxy is told the host of the URL")
+        }
         if login != nil, bearer != nil { throw .usage("--user and --bearer exclude each other") }
         if resume != nil, range != nil { throw .usage("--range and --resume exclude each other") }
         if hasCacheMode, cache == nil { throw .usage("--cache-mode needs --cache") }

@@ -28,6 +28,9 @@ extension Arguments {
         request.setValue("*/*", forHTTPHeaderField: "Accept")
         request.usesHTTP10 = usesHTTP10
         request.redirectPolicy = redirectPolicy
+        request.httpShouldHandleCookies = cookies.isOn
+        request.decodesContent = isCompressed
+        limitTime(of: &request)
         if cache != nil { request.cachePolicy = cacheMode.policy }
         if isHead { request.httpMethod = "HEAD" }
         switch isQuery ? nil : body {
@@ -70,6 +73,12 @@ extension Arguments {
         return request
     }
 
+    func limitTime(of request: inout URLRequest) {
+        guard maximumTime > 0 else { return }
+        request.timeoutInterval = maximumTime
+        request.timeoutIntervalForResource = maximumTime
+    }
+
     /// Adds the boundary to a multipart type that --header names.
     private func addBoundary(of type: String, to request: inout URLRequest) {
         guard let given = request.value(forHTTPHeaderField: "Content-Type"), given != type,
@@ -110,7 +119,14 @@ extension Arguments {
                 // Removed first, so that fields stand after afnet's own, in the order of the command line.
                 request.setValue(nil, forHTTPHeaderField: name)
                 request.setValue(value, forHTTPHeaderField: name)
-            case .set(let name, let value): request.addValue(value, forHTTPHeaderField: name)
+            case .set(let name, let value):
+                // A list of cookies has semicolons (RFC 6265 §5.4).
+                let former = name.lowercased() == "cookie" ? request.value(forHTTPHeaderField: name) : nil
+                if let former {
+                    request.setValue("\(former); \(value)", forHTTPHeaderField: name)
+                } else {
+                    request.addValue(value, forHTTPHeaderField: name)
+                }
             }
         }
     }

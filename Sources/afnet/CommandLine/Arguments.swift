@@ -74,6 +74,8 @@ package struct Arguments: Sendable, Equatable {
     package internal(set) var unixSocket: String?
     /// Addresses for hosts; the first that matches counts.
     package internal(set) var overrides: [HostOverride] = []
+    /// Whether there is `--connect-to`.
+    package internal(set) var connectsElsewhere = false
     package internal(set) var proxy = ProxyOptions()
     package internal(set) var security = SecurityOptions()
 

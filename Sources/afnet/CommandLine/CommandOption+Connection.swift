@@ -33,7 +33,10 @@ extension CommandOption {
             "--connect-to HOST:PORT:OTHERHOST:OTHERPORT",
             "connect there; field Host, certificate and cookies stay those of HOST. Empty ones match, and stay",
             for: .loading
-        ) { $0.overrides.append(try HostOverride(connectTo: $1.value, of: $1.name)) },
+        ) {
+            $0.overrides.append(try HostOverride(connectTo: $1.value, of: $1.name))
+            $0.connectsElsewhere = true
+        },
     ]
 
     static let proxies: [CommandOption] = [

@@ -306,7 +306,8 @@ struct HelpTopic: Sendable {
         .proxies,
         """
         Without --proxy those of the environment are used: http_proxy, https_proxy,
-        all_proxy and no_proxy.
+        all_proxy and no_proxy. The other options change them, and --noproxy takes the
+        place of no_proxy.
 
             afnet -x http://proxy.example.com:3128 https://example.com/
             afnet --socks5-hostname localhost:1080 https://example.com/

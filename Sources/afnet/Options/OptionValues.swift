@@ -64,7 +64,7 @@ package enum CacheMode: String, Sendable, CaseIterable {
 package struct CookieOptions: Sendable, Equatable {
     /// Whether cookies are stored and sent.
     package var isOn = false
-    /// `--cookie`, each `name=value`.
+    /// The values of `--cookie`, as they are.
     package var extra: [String] = []
     /// The files to load.
     package var files: [String] = []
@@ -75,11 +75,10 @@ package struct CookieOptions: Sendable, Equatable {
 
     /// - Parameter text: Cookies as in the field `Cookie`.
     mutating func add(_ text: String, of name: String) throws(ArgumentError) {
-        let parts = text.split(separator: ";").map { $0.drop { $0 == " " } }.filter { !$0.isEmpty }
-        guard !parts.isEmpty, parts.allSatisfy({ $0.contains("=") }) else {
+        guard text.contains("=") else {
             throw .badArgument("\(name) needs \"NAME=VALUE; …\"; files of cookies are for --cookie-file")
         }
-        extra += parts.map(String.init)
+        extra.append(text)
     }
 }
 

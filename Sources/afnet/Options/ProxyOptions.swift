@@ -13,51 +13,67 @@ package struct ProxyOptions: Sendable, Equatable {
     package var bypassed: String?
 
     func check() throws(ArgumentError) {
-        guard address?.isEmpty ?? true else {
-            _ = try configuration()
-            return
-        }
-        if login != nil { throw .usage("--proxy-user needs --proxy") }
-        if tunnels { throw .usage("--proxytunnel needs --proxy") }
-        if !fields.isEmpty { throw .usage("--proxy-header needs --proxy") }
-        if let bypassed, bypassed != "*" { throw .usage("--noproxy needs --proxy, or to be \"*\"") }
+        if address == nil { _ = try tunnelFields() } else { _ = try configuration() }
     }
 
-    /// Nil to use the environment.
+    /// Nil to use the environment as it is.
     func configuration() throws(ArgumentError) -> ProxyConfiguration? {
-        guard let address else { return bypassed == "*" ? ProxyConfiguration.none : nil }
-        guard !address.isEmpty else { return ProxyConfiguration.none }
-        var configuration = ProxyConfiguration(try server(address))
-        configuration.includesLoopback = true
+        if let address, address.isEmpty { return ProxyConfiguration.none }
+        let changesNothing = bypassed == nil && login == nil && !tunnels && fields.isEmpty
+        if address == nil, changesNothing { return nil }
+        var configuration = if let address { try named(address) } else { try ofEnvironment() }
+        if let bypassed { configuration.exceptions = ProxyExceptions(noProxy: bypassed) }
         configuration.tunnelsPlainHTTP = tunnels
-        configuration.exceptions = ProxyExceptions(noProxy: bypassed ?? "")
+        configuration.tunnelFields = try tunnelFields()
+        return configuration
+    }
+
+    private func named(_ address: String) throws(ArgumentError) -> ProxyConfiguration {
+        do throws(ProxyConfigurationError) {
+            var configuration = ProxyConfiguration(try withLogin(ProxyServer(address)))
+            configuration.includesLoopback = true
+            return configuration
+        } catch {
+            throw .badArgument("--proxy: \(error.reason.rawValue)")
+        }
+    }
+
+    private func ofEnvironment() throws(ArgumentError) -> ProxyConfiguration {
+        do throws(ProxyConfigurationError) {
+            var configuration = try ProxyConfiguration.ofEnvironment()
+            if let server = configuration.http { configuration.http = try withLogin(server) }
+            if let server = configuration.https { configuration.https = try withLogin(server) }
+            return configuration
+        } catch {
+            throw .badArgument("\(error)")
+        }
+    }
+
+    private func tunnelFields() throws(ArgumentError) -> [String: String] {
+        var named: [String: String] = [:]
         for field in fields {
             guard case .set(let name, let value) = field else {
                 throw .badArgument("--proxy-header needs \"Name: value\": a proxy gets no field to take out")
             }
-            configuration.tunnelFields[name] = value
+            named[name] = value
         }
-        return configuration
+        return named
     }
 
     /// The credentials for a challenge of the proxy; nil if they are sent with the first request, or there are none.
     var answer: Login? { scheme == .basic ? nil : login ?? address.flatMap(Self.login) }
 
-    private func server(_ address: String) throws(ArgumentError) -> ProxyServer {
-        do throws(ProxyConfigurationError) {
-            let given = try ProxyServer(address)
-            guard login != nil || scheme != .basic else { return given }
-            let said = scheme == .basic ? login : nil
-            return try ProxyServer(
-                given.kind,
-                host: given.host,
-                port: given.port,
-                user: said?.user,
-                password: said?.password ?? ""
-            )
-        } catch {
-            throw .badArgument("--proxy: \(error.reason.rawValue)")
-        }
+    /// The server with the login that it is told unasked.
+    private func withLogin(_ given: ProxyServer) throws(ProxyConfigurationError) -> ProxyServer {
+        guard login != nil || scheme != .basic else { return given }
+        let said = scheme == .basic ? login : nil
+        return try ProxyServer(
+            given.kind,
+            host: given.host,
+            port: given.port,
+            user: said?.user,
+            password: said?.password ?? ""
+        )
     }
 
     private static func login(in address: String) -> Login? {

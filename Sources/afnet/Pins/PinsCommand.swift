@@ -55,8 +55,10 @@ import Foundation
         configuration.tls.anchors = anchors
         configuration.tls.evaluator = Inspection()
         let session = URLSession(configuration: configuration)
+        var request = URLRequest(url: url)
+        arguments.limitTime(of: &request)
         do {
-            _ = try await session.data(from: url)
+            _ = try await session.data(for: request)
         } catch {
             let security = (error as? URLError)?.loadFailure?.security
             guard let security, security.rule == Inspection.rule else {

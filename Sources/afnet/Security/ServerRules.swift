@@ -95,7 +95,7 @@ struct WatchedRules: ServerEvaluator {
     func forbidsPlainText(to host: String) -> Bool { rules.forbidsPlainText(to: host) }
 }
 
-/// The servers that were judged, for `--verbose`.
+/// The servers that were judged, for `--verbose` and `--report`. A connection that is used again has no new verdict.
 @MainActor final class TrustLog {
     private var latest: [String: ServerTrust] = [:]
 
@@ -106,8 +106,8 @@ struct WatchedRules: ServerEvaluator {
         }
     }
 
-    /// The server of this host, if it was judged since the last call.
-    func take(for host: String?) -> ServerTrust? { latest.removeValue(forKey: Self.key(host ?? "")) }
+    /// The server of this host as it was last judged.
+    func server(_ host: String?) -> ServerTrust? { host.flatMap { latest[Self.key($0)] } }
 
     nonisolated private static func key(_ host: String) -> String {
         host.lowercased().trimmingCharacters(in: CharacterSet(charactersIn: "[]"))

@@ -29,9 +29,8 @@ import Foundation
     func configuration(_ options: SessionOptions) throws(TransferFailure) -> URLSessionConfiguration {
         let console = Console(isSilent: options.isSilent)
         let configuration = options.plainConfiguration
-        configuration.httpCookieStorage = options.usesCookies ? cookies.storage : nil
+        configuration.httpCookieStorage = cookies.storage
         configuration.httpCookieAcceptPolicy = .always
-        configuration.decodesContent = options.isCompressed
         configuration.urlCache = options.cache.map(cache)
         // What one login has proven is not another's.
         configuration.urlCredentialStorage = URLCredentialStorage()
@@ -100,13 +99,10 @@ struct SessionOptions: Equatable {
     let unixSocket: String?
     let overrides: [HostOverride]
     /// In seconds; 0 is no limit.
-    let maximumTime: Double
     let connectTime: Double
     let rate: Int?
     /// How many connections a host may have; nil for the usual number.
     let connections: Int?
-    let usesCookies: Bool
-    let isCompressed: Bool
     /// The folder of the cache; nil for no cache.
     let cache: String?
     let netrc: String?
@@ -123,12 +119,9 @@ struct SessionOptions: Equatable {
         proxy = arguments.proxy
         unixSocket = arguments.unixSocket
         overrides = arguments.overrides
-        maximumTime = arguments.maximumTime
         connectTime = arguments.connectTime
         connections = arguments.isParallel ? arguments.parallelMaximum ?? TransferGroup.usualMaximum : nil
         rate = arguments.rate
-        usesCookies = arguments.cookies.isOn
-        isCompressed = arguments.isCompressed
         cache = arguments.cacheMode == .noStore ? nil : arguments.cache
         netrc = arguments.netrc
         login = arguments.loginScheme == .basic ? nil : arguments.login
@@ -150,10 +143,6 @@ struct SessionOptions: Equatable {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.hostOverrides = overrides
         configuration.unixDomainSocketPath = unixSocket
-        if maximumTime > 0 {
-            configuration.timeoutIntervalForResource = maximumTime
-            configuration.timeoutIntervalForRequest = maximumTime
-        }
         if connectTime > 0 {
             configuration.connectTimeout = connectTime
             configuration.tlsTimeout = connectTime

@@ -79,7 +79,8 @@ struct TLSReport {
             words.append(transaction.isResumedTLSSession ? "resumed handshake" : "new handshake")
             words.append(TimingReport.text(end.timeIntervalSince(start)))
         }
-        lines = [words.joined(separator: ", ")] + (server.map(Self.certificate) ?? [])
+        let judged = transaction.isReusedConnection ? nil : server
+        lines = [words.joined(separator: ", ")] + (judged.map(Self.certificate) ?? [])
     }
 
     static func name(of version: tls_protocol_version_t) -> String {

@@ -25,6 +25,10 @@ import Foundation
     private(set) var received: Int64 = 0
     /// The download to resume; nil for a whole download.
     private var part: PartialTransfer?
+    /// How many bytes the file must have when a download that goes on is over.
+    private var wholeSize: Int64?
+    /// Whether the bytes that arrived were removed again.
+    private var isUndone = false
     /// Whether the body is not the one that was asked for.
     private var dropsBody = false
     /// The failure to report when the transfer is over.
@@ -72,11 +76,14 @@ import Foundation
         }
         finishSending()
         finishProgress()
+        if error == nil { checkRest() }
         closeSink(isComplete: error == nil && failure == nil)
-        server = servers.take(for: request?.url?.host)
+        if metrics?.transactionMetrics.last?.negotiatedTLSProtocolVersion != nil {
+            server = servers.server(request?.url?.host)
+        }
         if arguments.isVerbose, let metrics { trace.times(metrics, server) }
         if var failure = failure ?? error.map({ explain($0) }) ?? verdict {
-            if sink.isFile, sink.isOpen, failure.code != .statusRefused { failure.keptIn = sink.name }
+            if sink.isFile, sink.isOpen, !isUndone, failure.code != .statusRefused { failure.keptIn = sink.name }
             throw failure
         }
     }
@@ -164,7 +171,13 @@ import Foundation
         finishSending()
         note(response)
         guard failure == nil, mayBegin(response), !dropsBody else { return }
-        let length = arguments.isHead ? 0 : response.expectedContentLength
+        // What a response to HEAD and a 304 say of a length is that of another response.
+        let isWithoutBody = request?.httpMethod == "HEAD" || [204, 304].contains(response.statusCode)
+        let length = isWithoutBody ? 0 : response.expectedContentLength
+        if arguments.isCompressed, length != 0, response.hasUndecodedContent {
+            failure = .coded(response)
+            return
+        }
         if let limit = arguments.maximumSize, length > limit {
             failure = .tooLarge(limit)
             return
@@ -199,6 +212,7 @@ import Foundation
     /// Decides whether to write the body, to drop it, or to give the transfer up. False if it is given up.
     private func mayBegin(_ response: HTTPURLResponse) -> Bool {
         let answer = part?.answer(response)
+        if case .rest(let size) = answer { wholeSize = size }
         if answer == .complete {
             dropsBody = true
         } else if let wait = attempts.wait(after: response) {
@@ -217,6 +231,7 @@ import Foundation
         guard failure == nil, !dropsBody else { return }
         received += Int64(data.count)
         if let limit = arguments.maximumSize, received > limit { return giveUp(.tooLarge(limit)) }
+        if let missing, missing < 0 { return giveUp(notTheRest(.rangeNotHonoured)) }
         if sink.isTerminal, !sink.isFile, data.contains(0) { return giveUp(.binaryForTerminal) }
         do throws(SystemFailure) {
             try sink.write(data)
@@ -224,6 +239,28 @@ import Foundation
             return giveUp(.cannotWrite(sink, error))
         }
         if let line = progress?.line(received: received) { drawProgress(line) }
+    }
+
+    /// How many bytes of the rest are still to come; nil unless a download goes on.
+    private var missing: Int64? {
+        guard let part, let wholeSize else { return nil }
+        return wholeSize - part.offset - received
+    }
+
+    /// A rest of another length than its Content-Range may be of another resource.
+    private func checkRest() {
+        guard failure == nil, let missing, missing > 0 else { return }
+        failure = notTheRest(.truncated)
+    }
+
+    private func notTheRest(_ code: ExitCode) -> TransferFailure {
+        sink.undo()
+        isUndone = true
+        let amount = code == .truncated ? "fewer" : "more"
+        return TransferFailure(
+            code,
+            "the server sent \(amount) bytes than its Content-Range says: none of them was kept"
+        )
     }
 
     private func drawProgress(_ line: String) {
@@ -272,6 +309,14 @@ extension TransferFailure {
             .rangeNotHonoured,
             "the server does not go on at byte \(part.offset), it answered \(status)\(reason): "
                 + "load it from the beginning"
+        )
+    }
+
+    fileprivate static func coded(_ response: HTTPURLResponse) -> TransferFailure {
+        let coding = response.value(forHTTPHeaderField: "Content-Encoding") ?? ""
+        return TransferFailure(
+            .contentNotDecoded,
+            "the body has the coding \(coding), which afnet cannot undo: leave --compressed out to get it as it is"
         )
     }
 

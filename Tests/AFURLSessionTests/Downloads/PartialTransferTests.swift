@@ -17,8 +17,10 @@ struct PartialTransferTests {
 
     @Test(
         arguments: [
-            (206, ["Content-Range": "bytes 5-9/10"], .rest), (206, ["Content-Range": "bytes 5-9/*"], .rest),
-            (206, ["Content-Range": "BYTES 5-9/10"], .rest), (206, ["Content-Range": "bytes 4-9/10"], .refused),
+            (206, ["Content-Range": "bytes 5-9/10"], .rest(upTo: 10)),
+            (206, ["Content-Range": "bytes 5-9/*"], .rest(upTo: 10)),
+            (206, ["Content-Range": "BYTES 5-9/10"], .rest(upTo: 10)),
+            (206, ["Content-Range": "bytes 4-9/10"], .refused),
             (206, ["Content-Range": "bytes 5-8/10"], .refused), (206, ["Content-Range": "bytes 5-4/10"], .refused),
             (206, ["Content-Range": "lines 5-9/10"], .refused), (206, ["Content-Range": "bytes +5-9/10"], .refused),
             (206, ["Content-Range": "bytes 5-9/10", "Content-Encoding": "gzip"], .refused),
@@ -39,12 +41,12 @@ struct PartialTransferTests {
         let tagged = PartialTransfer(offset: 5, validator: "\"a\"")
         let dated = PartialTransfer(offset: 5, validator: Self.date)
 
-        #expect(tagged.answer(try response(206, ["Content-Range": range, "ETag": "\"a\""])) == .rest)
+        #expect(tagged.answer(try response(206, ["Content-Range": range, "ETag": "\"a\""])) == .rest(upTo: 10))
         #expect(tagged.answer(try response(206, ["Content-Range": range, "ETag": "\"b\""])) == .refused)
         #expect(tagged.answer(try response(206, ["Content-Range": range])) == .refused)
         #expect(tagged.answer(try response(416, ["Content-Range": "bytes */5", "ETag": "\"a\""])) == .complete)
         #expect(tagged.answer(try response(416, ["Content-Range": "bytes */5"])) == .refused)
-        #expect(dated.answer(try response(206, ["Content-Range": range])) == .rest)
+        #expect(dated.answer(try response(206, ["Content-Range": range])) == .rest(upTo: 10))
         let other = "Sun, 06 Nov 1994 08:49:38 GMT"
         #expect(dated.answer(try response(206, ["Content-Range": range, "Last-Modified": other])) == .refused)
     }

@@ -85,6 +85,8 @@ import Testing
     @Test func `a body that cannot be decoded is 61`() async throws {
         let head = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 2\r\n\r\n"
         #expect(try await code("--compressed", after: .send("\(head)ab"), .close) == 61)
+        let unknown = head.replacing("gzip", with: "gzip, compress")
+        #expect(try await code("--compressed", after: .send("\(unknown)ab"), .close) == 61)
     }
 
     @Test func `a body to send that cannot be read is 26`() async throws {

@@ -68,6 +68,37 @@ import afnet
         #expect(proxy.requests.count == 1)
     }
 
+    @Test(
+        arguments: [
+            ([], 407, ["GET"]), (["--noproxy", "127.0.0.1"], 407, ["GET"]), (["-U", "ann:secret"], 200, ["GET"]),
+            (["-U", "ann:secret", "-p", "--proxy-header", "X-Tunnel: 1"], 200, ["CONNECT"]),
+            (["--noproxy", "origin.test"], 0, []), (["--noproxy", "*"], 0, []),
+        ] as [([String], Int, [String])]
+    )
+    func `the options change the proxy of the environment`(
+        options: [String],
+        status: Int,
+        methods: [String]
+    ) async throws {
+        proxy.rules.names["origin.test"] = origin.address
+        proxy.rules.authentication = .password(user: "ann", password: "secret")
+        let environment = ["all_proxy": "http://\(address)", "https_proxy": "", "no_proxy": ""]
+        let place = ["--resolve", "origin.test:\(origin.port):127.0.0.1", "http://origin.test:\(origin.port)/x"]
+        let output = ["-o", "/dev/null", "-w", "%{http_code}"]
+
+        let run = try await Program.run(options + output + place, environment: environment)
+
+        #expect(run.text == (status == 0 ? "200" : "\(status)"))
+        #expect(proxy.requests.map(\.method) == methods)
+        #expect(proxy.requests.map { $0.headers["X-Tunnel"] } == methods.map { $0 == "CONNECT" ? "1" : nil })
+    }
+
+    @Test func `a proxy of the environment that cannot be used is said with its name`() async throws {
+        let run = try await Program.run(["-p", url], environment: ["http_proxy": "ftp://a:canary@h"])
+
+        #expect(run.code == 43 && run.errors.contains("http_proxy") && !run.errors.contains("canary"))
+    }
+
     @Test(arguments: [["-U", "ann:secret"], ["-U", "ann:secret", "-p"], []])
     func `basic credentials are sent with the first request to the proxy`(options: [String]) async throws {
         proxy.rules.authentication = .password(user: "ann", password: "secret")

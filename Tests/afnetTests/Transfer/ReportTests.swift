@@ -191,6 +191,10 @@ import Testing
 
         #expect(trusted.first?.tls.version == "TLSv1.3" && trusted.first?.tls.verify_error == "")
         #expect(trusted.first?.scheme == "HTTPS")
+        let plainAfterwards = ["--next", "--report", folder.path("report"), url("/x")]
+        _ = try await Program.run(["--report", folder.path("report"), "-k", site.url, site.url] + plainAfterwards)
+        let plain = try reports()
+        #expect(plain.map { $0.tls.verify_error.isEmpty } == [false, false, true] && plain[1].num_connects == 0)
         let times = try #require(trusted.first)
         #expect(times.time_connect > 0 && times.time_appconnect > times.time_connect)
         #expect(times.time_starttransfer >= times.time_appconnect)

@@ -118,6 +118,13 @@ import Testing
         #expect(try await Program.run("--max-filesize", "4", url).text == "1234")
     }
 
+    @Test func `--max-filesize does not count the length of a body that is not there`() async throws {
+        server.route("*", "/x", ServerReply.status(304).header("Content-Length", "5000"))
+
+        #expect(try await Program.run("--max-filesize", "4", url).code == 0)
+        #expect(try await Program.run("--max-filesize", "4", "--request", "HEAD", url).code == 0)
+    }
+
     @Test func `a reader that goes away is 23, not a signal`() async throws {
         server.route("GET", "/x", .stream(.repeating("0123456789", count: 50_000_000)))
 

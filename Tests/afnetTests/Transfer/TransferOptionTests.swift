@@ -24,6 +24,31 @@ import afnet
 
     private func url(_ path: String) -> String { server.url(path).absoluteString }
 
+    // MARK: Groups
+
+    @Test func `--next forgets --max-time and keeps the connection`() async throws {
+        server.route("GET", "/slow", .text("slow").delayed(by: .milliseconds(1500)))
+
+        let run = try await Program.run("-m", "1", url("/take"), "--next", url("/slow"))
+        let late = try await Program.run(url("/take"), "--next", "-m", "1", url("/slow"))
+
+        #expect(run.code == 0 && run.text == "takenslow" && late.code == 28)
+        #expect(server.requests.map(\.connection) == [1, 1, 2, 2])
+    }
+
+    @Test func `--next forgets --compressed and keeps the connection`() async throws {
+        let (decoded, coded) = (folder.path("decoded"), folder.path("coded"))
+
+        let run = try await Program.run(
+            ["--compressed", "-o", decoded, url("/gzip"), "--next", "-o", coded, url("/gzip")]
+        )
+
+        #expect(run.code == 0 && folder.contents("decoded")?.first == UInt8(ascii: "{"))
+        #expect(folder.contents("coded")?.prefix(2) == Data([0x1F, 0x8B]))
+        #expect(server.requests.map { $0.headers["Accept-Encoding"] == nil } == [false, true])
+        #expect(server.requests.map(\.connection) == [1, 1])
+    }
+
     // MARK: Parts
 
     @Test func `--range requests a part`() async throws {
@@ -77,6 +102,18 @@ import afnet
         }
         server.enqueue(.status(404))
         #expect(try await Program.run("-f", "-C", "-", "-o", file, url("/x")).code == 22)
+    }
+
+    @Test(arguments: [("56", 18), ("", 18), ("56789EVIL", 33)])
+    func `T-FIL-13 a rest of another length than it says is not kept`(body: String, code: Int32) async throws {
+        let file = try folder.make("f", Data("1234".utf8))
+        let head = "HTTP/1.1 206 Part\r\nContent-Range: bytes 4-8/9\r\n\r\n"
+        server.script(.expectHead, .send(head + body), .close)
+
+        let run = try await Program.run("--resume", "-o", file, url("/x"))
+
+        #expect(run.code == code && folder.contents("f") == Data("1234".utf8))
+        #expect(run.errors.contains("than its Content-Range says"))
     }
 
     @Test func `T-FIL-11 the body of an error does not come behind a part`() async throws {
