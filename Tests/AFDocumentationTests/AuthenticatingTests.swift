@@ -57,6 +57,24 @@ private let host = "127.0.0.1"
         #expect(error?.code == .cancelled && site.server.requests.count == 2)
     }
 
+    @Test func `the delegate gives its password to no other host and to no proxy`() async throws {
+        let (site, proxy) = (try Site(), try TestProxy())
+        proxy.rules.authentication = .password(user: "anna", password: password)
+        let proxied = URLSessionConfiguration.ephemeral
+        var proxies = ProxyConfiguration(try ProxyServer(proxy.url.absoluteString))
+        proxies.includesLoopback = true
+        proxied.proxies = proxies
+        let path = "/basic-auth/anna/secret"
+        let elsewhere = site.server.url(path, host: "localhost")
+
+        for (configuration, url, status) in [(.ephemeral, elsewhere, 401), (proxied, site.url(path), 407)] {
+            let session = site.owned(URLSession(configuration: configuration, delegate: Login(), delegateQueue: nil))
+            let (_, response) = try await session.data(from: url)
+            #expect((response as? HTTPURLResponse)?.statusCode == status)
+        }
+        #expect(site.server.requests.count == 1 && proxy.requests.count == 1)
+    }
+
     @Test func `tokens are renewed, and put on requests by hand`() async throws {
         let site = try Site()
         site.server.route("GET", "/") { $0.headers["Authorization"] == "Bearer new" ? .text("in") : .status(401) }

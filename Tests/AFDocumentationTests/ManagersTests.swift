@@ -115,5 +115,9 @@ import Testing
         manager.responseSerializer = HTTPResponseSerializer()
         let answer = try await manager.get("basic-auth/anna/secret")
         #expect(answer.response?.statusCode == 200)
+
+        let elsewhere = site.server.url("/basic-auth/anna/secret", host: "localhost").absoluteString
+        await #expect(throws: (any Error).self) { try await manager.get(elsewhere) }
+        #expect(site.server.requests.last?.headers["Authorization"] == nil)
     }
 }

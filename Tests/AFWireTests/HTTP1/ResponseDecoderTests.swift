@@ -60,7 +60,10 @@ import Testing
 
         let step = try wire.withUnsafeBytes { try decoder.decode($0) }
 
-        guard case .head(let head) = step.event else { return #expect(Bool(false), "\(step.event)") }
+        guard case .head(let head) = step.event else {
+            Issue.record("\(step.event)")
+            return
+        }
         #expect(head.status == status && head.framing == framing)
     }
 
