@@ -155,7 +155,7 @@ private struct Ticket: Decodable, Sendable { let ticket: String }
         let (session, url) = (site.session, site.url("/bytes/10"))
 
         var request = URLRequest(url: url)
-        request.timeoutInterval = 30
+        request.timeoutIntervalForResource = 30
         let (body, response) = try await session.data(for: request)
 
         #expect(body.count == 10 && (response as? HTTPURLResponse)?.statusCode == 200)

@@ -110,6 +110,8 @@ package final class WireRequest: Sendable {
 
 /// What one request says about limits of its own.
 package final class TransferLimits: Sendable {
+    /// How long its task may take in all. Nil: as long as the session says.
+    package let resourceInterval: LoopInterval?
     /// How long it may wait for its turn. Nil: as long as the session says.
     package let queueInterval: LoopInterval?
     /// How many bytes of its body are sent in a second. Nil: as many as the network takes.
@@ -118,7 +120,14 @@ package final class TransferLimits: Sendable {
     package let marking: PacketMarking?
     package let avoidsCellular: Bool
 
-    package init(queueInterval: LoopInterval?, sendRate: Int?, marking: PacketMarking?, avoidsCellular: Bool) {
+    package init(
+        resourceInterval: LoopInterval?,
+        queueInterval: LoopInterval?,
+        sendRate: Int?,
+        marking: PacketMarking?,
+        avoidsCellular: Bool
+    ) {
+        self.resourceInterval = resourceInterval
         self.queueInterval = queueInterval
         self.sendRate = sendRate
         self.marking = marking

@@ -520,9 +520,11 @@ package final class Transfer: PoolClient, DeadlineClient {
         if pauses.contains(.suspended) { return .distantFuture }
         switch stage {
         case .preparing: return hardDeadline
+        // The response has arrived, so the peer owes nothing.
+        case .over: return hardDeadline
         case .waiting where queueDeadline != .distantFuture:
             return min(queueDeadline, lastProgress + idleInterval, hardDeadline)
-        case .idle, .waiting, .aside, .redialing, .exchanging, .following, .over: break
+        case .idle, .waiting, .aside, .redialing, .exchanging, .following: break
         }
         return pauses.isEmpty && !isBodyAwaited ? min(lastProgress + idleInterval, hardDeadline) : hardDeadline
     }

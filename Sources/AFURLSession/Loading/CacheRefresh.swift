@@ -10,6 +10,8 @@ import Foundation
 final class CacheRefresh: TransferClient, RequestOwner {
     private let hit: CacheHit
     private let question: CacheQuestion
+    /// The rules under which the stored response was found, and under which its successor is stored.
+    private let security: SecurityContext?
     /// The request of the task that got the stored response.
     let presentRequest: URLRequest?
     let session: SessionCore
@@ -20,7 +22,8 @@ final class CacheRefresh: TransferClient, RequestOwner {
     private var content: CodedBody?
     private var decoding: Decoding?
 
-    private init(_ hit: CacheHit, _ question: CacheQuestion, _ load: Load) {
+    private init(_ hit: CacheHit, _ question: CacheQuestion, _ security: SecurityContext?, _ load: Load) {
+        self.security = security
         self.hit = hit
         self.question = question
         presentRequest = load.presentRequest
@@ -37,7 +40,7 @@ final class CacheRefresh: TransferClient, RequestOwner {
             session.refreshes.insert(hit.entry.id).inserted
         else { return }
         key.follow(session.settings.limits.link.socketOptions(for: request.terms.limits))
-        let refresh = CacheRefresh(hit, question, load)
+        let refresh = CacheRefresh(hit, question, key.security, load)
         let transfer = Transfer(
             request,
             key: key,
@@ -57,11 +60,13 @@ final class CacheRefresh: TransferClient, RequestOwner {
     /// No delegate decides about this connection, and one may want to now: keep the connection from all other requests.
     func presentJudge(of transfer: Transfer) -> TrustJudge? { .own(UniqueNumber.next()) }
 
-    /// The policy may have changed while the request waited for a connection.
+    /// The rules may have changed while the request waited for a connection.
     func transferMayBegin(_ transfer: Transfer) -> Bool {
-        guard session.forbidsPlainText(to: transfer.request.endpoint) else { return true }
-        transfer.cancel()
-        return false
+        let isOutdated =
+            session.forbidsPlainText(to: transfer.request.endpoint) || session.wantsTLS(insteadOf: transfer.request)
+            || transfer.key.security !== security
+        if isOutdated { transfer.cancel() }
+        return !isOutdated
     }
 
     func transferSentBody(_ transfer: Transfer, total: Int64) {}
@@ -81,9 +86,9 @@ final class CacheRefresh: TransferClient, RequestOwner {
             for: question,
             sent: sent,
             ticket: ticket,
-            isDecoded: session.decodesContent
+            isDecoded: question.decodes
         )
-        if session.decodesContent {
+        if question.decodes {
             let decoding = Decoding(self, transfer)
             self.decoding = decoding
             content = CodedBody(

@@ -216,7 +216,15 @@ extension Load {
 
     /// The deadline of the task as a whole.
     var hardDeadline: LoopInstant {
-        memory?.hardDeadline ?? (started ?? session.loop.now) + session.resourceTimeout
+        if case .ready(let request) = request { return hardDeadline(of: request) }
+        return hardDeadline(LoopInterval.limit(handle?.originalRequest?.timeoutIntervalForResource))
+    }
+
+    /// The same, for a request that is about to be sent.
+    func hardDeadline(of request: WireRequest) -> LoopInstant { hardDeadline(request.terms.limits?.resourceInterval) }
+
+    private func hardDeadline(_ own: LoopInterval?) -> LoopInstant {
+        memory?.hardDeadline ?? (started ?? session.loop.now) + (own ?? session.resourceTimeout)
     }
 
     /// The deadline of the step that follows the present one.

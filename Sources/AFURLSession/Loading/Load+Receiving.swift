@@ -16,9 +16,11 @@ extension Load: TransferClient {
 
     // MARK: - The request
 
+    /// The rules may have changed while the request waited for a connection.
     func transferMayBegin(_ transfer: Transfer) -> Bool {
-        guard session.forbidsPlainText(to: transfer.request.endpoint) else { return true }
-        fail(.plainTextForbidden)
+        guard session.forbidsPlainText(to: transfer.request.endpoint) || session.wantsTLS(insteadOf: transfer.request)
+        else { return true }
+        judge(.plainTextForbidden)
         return false
     }
 
@@ -54,7 +56,7 @@ extension Load: TransferClient {
     func transferReceivedHead(_ transfer: Transfer, _ head: ResponseHead) {
         for step in session.steps.learning { step.learn(from: head, of: transfer, for: self) }
         let request = transfer.request
-        let response = HTTPURLResponse(url: request.location, head: head, decodes: session.decodesContent)
+        let response = HTTPURLResponse(url: request.location, head: head, decodes: session.decodesAnswer(to: request))
         // No step wants the only response of a load that succeeds.
         if head.status < 300, memory == nil {
             if acceptResponse() { receive(response, to: request, transfer) }

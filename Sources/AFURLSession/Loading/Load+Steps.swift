@@ -187,11 +187,7 @@ extension Load {
         obey(answer(self, outcome), on: outcome, next: place)
     }
 
-    func goOnWithPostponed() {
-        guard let work = memory?.postponed else { return }
-        memory?.postponed = nil
-        work()
-    }
+    func goOnWithPostponed() { memory?.goOnWithPostponed() }
 
     /// Whether an exchange that is under way keeps the deadlines.
     private var hasDeadline: Bool { state != .mending && (memory?.foreign != nil || transfer != nil) }

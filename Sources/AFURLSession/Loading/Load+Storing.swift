@@ -19,7 +19,7 @@ extension Load {
             for: questionForStoring(memory?.validation?.question.request ?? request, from: transfer, policy),
             sent: session.cache.moment(of: transfer.times.requestStarted),
             ticket: cacheTicket,
-            isDecoded: session.decodesContent
+            isDecoded: session.decodesAnswer(to: request)
         )
     }
 
@@ -56,7 +56,7 @@ extension Load {
             request: request,
             policy: policy,
             partition: partition.reached(at: request.endpoint, within: session.settings.limits),
-            decodes: session.decodesContent
+            decodes: session.decodesAnswer(to: request)
         )
     }
 

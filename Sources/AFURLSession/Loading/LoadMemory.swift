@@ -32,6 +32,8 @@ final class LoadMemory {
     private(set) var unsent: RequestDraft?
     /// What to do when the task is resumed.
     var postponed: (() -> Void)?
+    /// The answer to a wait came while the task was suspended.
+    private var wasPostponed = false
     /// What the steps have come to, while one of them waits for an answer.
     private var waiting: Waiting?
     /// Keeps the deadline while no exchange does.
@@ -56,6 +58,20 @@ final class LoadMemory {
 
     init(_ request: URLRequest) {
         self.request = request
+    }
+
+    /// Does what was postponed until the task was resumed.
+    func goOnWithPostponed() {
+        guard let work = postponed else { return }
+        (postponed, wasPostponed) = (nil, true)
+        work()
+        wasPostponed = false
+    }
+
+    /// Whether this answer was postponed. The next one that comes at once is not.
+    func takePostponement() -> Bool {
+        defer { wasPostponed = false }
+        return wasPostponed
     }
 
     /// Adds the record of an exchange that has ended, if it was not the last, or not on the network.

@@ -12,7 +12,7 @@
 /// **An outcome** (a response, or a failure) passes:
 ///
 /// ```
-/// (cache, HSTS and cookies learn) ▸ credentials ▸ cache ▸ redirects ▸ connectivity ▸ interceptors ▸ (the task)
+/// (cache, HSTS and cookies learn) ▸ credentials ▸ cache ▸ redirects ▸ HSTS ▸ connectivity ▸ interceptors ▸ (the task)
 /// ```
 ///
 /// They learn from what the network answers only. The first step that wants the outcome decides, and the later
@@ -23,6 +23,7 @@
 /// | credentials | 401, 407, or the tunnel's 407 | HSTS |
 /// | cache | a 304 came, but the stored response cannot be used | HSTS |
 /// | redirects | 3xx | protocol classes |
+/// | HSTS | the host came to ask for TLS before the request left | HSTS |
 /// | connectivity | there was no network | HSTS |
 /// | interceptors | another attempt | interceptors, and HSTS after them if the former body goes again |
 ///
@@ -64,6 +65,7 @@ extension LoadSteps {
         dressing.append(credentials)
 
         judging = [credentials, cache, RedirectStep()]
+        if let security { judging.append(security) }
         if settings.limits.waitsForConnectivity { judging.append(ConnectivityStep()) }
         judging.append(interceptors)
     }

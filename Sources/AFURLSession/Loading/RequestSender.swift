@@ -35,7 +35,7 @@ struct RequestSender {
             loop: session.loop,
             deadlines: session.deadlines,
             idleInterval: request.terms.idleInterval ?? session.requestTimeout,
-            hardDeadline: load.hardDeadline,
+            hardDeadline: load.hardDeadline(of: request),
             asksForPipelining: request.terms.asksForPipelining ?? session.settings.usesPipelining,
             client: load
         )

@@ -22,7 +22,8 @@ extension Load {
         var request = request
         let policy = redirectPolicy(of: request)
         for (name, value) in session.settings.additionalHeaders where request.value(forHTTPHeaderField: name) == nil {
-            if memory?.hasLeftOrigin == true, RedirectRules.isSecret(name, to: policy) { continue }
+            let staysBehind = HTTPText.isSameName(name, "Host") || RedirectRules.isSecret(name, to: policy)
+            if memory?.hasLeftOrigin == true, staysBehind { continue }
             if request.withheldHeaderFields.contains(ASCII.lowered(name)) { continue }
             request.setValue(value, forHTTPHeaderField: name)
         }

@@ -12,6 +12,9 @@ public protocol URLProtocolClient: NSObjectProtocol, Sendable {
     /// Load another request in place of this one, which ends this load: the class of the other request, or the session,
     /// goes on. If the response is one of HTTP, the session asks the task's delegate as it does about redirects of
     /// servers. If the delegate declines, `redirectResponse` is the task's response, and has no body.
+    ///
+    /// Report it before any response. The session can drop an earlier response that it collects for a completion
+    /// handler or in a file, but fails the task whose delegate or reader has begun to get one.
     func urlProtocol(_ protocol: URLProtocol, wasRedirectedTo request: URLRequest, redirectResponse: URLResponse)
 
     /// The cached response is the task's response. This ends the load.

@@ -168,7 +168,8 @@ final class SessionCore {
         return !isMissing(.receivedSessionChallenge, in: delegate)
     }
 
-    var decodesContent: Bool { settings.content.decodes }
+    /// Whether the session undoes the content coding of the response.
+    func decodesAnswer(to request: WireRequest) -> Bool { settings.content.decodes && !request.keepsCoding }
 
     // MARK: - Security
 

@@ -16,12 +16,15 @@ extension Load {
         session.forgetMade(task)
         let connector = StreamConnector()
         let isComplete = handOver(to: task, consumer: connector)
+        // The program reads as much of the body as it likes, so the cache would not get the whole.
+        writer = nil
         self.session.outbox.post(
             .block { delegate.urlSession(session, dataTask: former, didBecome: task) }
         )
         if task.state == .canceling { return fail(.cancelled) }
         if isComplete || !giveConnection(to: connector, after: chunks) {
             connector.take(bodyOf: self, after: chunks)
+            connector.startLifetime(until: deadlineOfNext, of: self)
             unpause(.unanswered)
             if isComplete { finishReceiving() }
         }

@@ -184,6 +184,13 @@ extension LoadFailure {
                     "Allow it in urlSession(_:task:willPerformHTTPRedirection:newRequest:completionHandler:), or with "
                         + "sendsBodyToOtherOrigins of the redirectPolicy."
                 )
+            case .responseIsTaken:
+                (
+                    .late,
+                    "the URL protocol class had begun a response, and the task has handed it over or written it to a "
+                        + "file.",
+                    "The class has to call wasRedirectedTo before it reports a response."
+                )
             }
         self.init(
             .redirect,

@@ -93,6 +93,7 @@ package enum ErrorMapping {
         case .location: .redirectToNonExistentLocation
         case .scheme: .unsupportedURL
         case .body: .requestBodyStreamExhausted
+        case .late: .badServerResponse
         default: .httpTooManyRedirects
         }
     }

@@ -163,6 +163,8 @@ extension LoadFailure {
         public static let malformed = Detail(rawValue: "malformed")
         /// The redirect names no usable URL.
         public static let location = Detail(rawValue: "location")
+        /// A URL protocol class redirected after its response.
+        public static let late = Detail(rawValue: "late")
         /// A file could not be created.
         public static let create = Detail(rawValue: "create")
         /// A file could not be opened.

@@ -228,8 +228,8 @@ package enum RedirectRules {
         return request
     }
 
-    /// The delegate's request for another origin than the proposed one, without the secrets of the proposal. The fields
-    /// that the delegate has set itself stay.
+    /// The delegate's request for another origin than the proposed one, without the secrets of the proposal and its
+    /// `Host`. The fields that the delegate has set itself stay.
     package static func withoutSecrets(_ request: URLRequest, known proposal: URLRequest, _ policy: RedirectPolicy)
         -> URLRequest
     {
@@ -238,6 +238,9 @@ package enum RedirectRules {
             if request.value(forHTTPHeaderField: field.name) == field.value {
                 request.setValue(nil, forHTTPHeaderField: field.name)
             }
+        }
+        if request.value(forHTTPHeaderField: "Host") == proposal.value(forHTTPHeaderField: "Host") {
+            request.setValue(nil, forHTTPHeaderField: "Host")
         }
         return withoutSecretSubprotocols(request, policy)
     }
@@ -274,6 +277,8 @@ package enum RedirectFailure: Error, Sendable {
     case bodyIsGone(Endpoint)
     /// The body would go to another origin, and neither the policy nor the delegate allowed it.
     case bodyLeavesOrigin(Endpoint)
+    /// A URL protocol class redirected after its response, which the task cannot take back.
+    case responseIsTaken
 }
 
 extension URL {

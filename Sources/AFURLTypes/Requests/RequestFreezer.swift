@@ -172,13 +172,16 @@ package enum RequestFreezer {
 /// What a session notes about a request when it freezes it.
 struct RequestNotes {
     private static let interceptors: UInt8 = 0x80
+    private static let keptCoding: UInt8 = 0x40
 
     package let bits: UInt8
 
     package init(_ contents: URLRequest.Contents) {
         // 0 means that the request has no cache policy of its own.
         let policy = contents.explicitCachePolicy.map { UInt8($0.rawValue) + 1 } ?? 0
-        bits = policy | (contents.interception.hasInterceptors ? RequestNotes.interceptors : 0)
+        bits =
+            policy | (contents.interception.hasInterceptors ? RequestNotes.interceptors : 0)
+            | (contents.wire.keepsCoding ? RequestNotes.keptCoding : 0)
     }
 
     fileprivate init(bits: UInt8) {
@@ -186,11 +189,12 @@ struct RequestNotes {
     }
 
     fileprivate var cachePolicy: URLRequest.CachePolicy? {
-        let policy = bits & ~RequestNotes.interceptors
+        let policy = bits & ~(RequestNotes.interceptors | RequestNotes.keptCoding)
         return policy == 0 ? nil : URLRequest.CachePolicy(rawValue: UInt(policy - 1))
     }
 
     fileprivate var hasInterceptors: Bool { bits & RequestNotes.interceptors != 0 }
+    fileprivate var keepsCoding: Bool { bits & RequestNotes.keptCoding != 0 }
 }
 
 extension WireRequest {
@@ -199,6 +203,9 @@ extension WireRequest {
 
     /// Whether the caller has set interceptors for this request.
     package var hasInterceptors: Bool { RequestNotes(bits: terms.notes).hasInterceptors }
+
+    /// Whether the body of its response keeps its content coding.
+    package var keepsCoding: Bool { RequestNotes(bits: terms.notes).keepsCoding }
 }
 
 extension HeaderDefaults {

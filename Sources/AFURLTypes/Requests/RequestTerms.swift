@@ -8,6 +8,7 @@ package import Foundation
 package struct RequestTerms: Hashable, Sendable, Codable {
     private var cachePolicy: UInt?
     private var timeout: Seconds?
+    private var resourceTimeout: Seconds?
     private var queueTimeout: Seconds?
     private var usesPipelining: Bool?
     private var serviceType: UInt?
@@ -17,6 +18,8 @@ package struct RequestTerms: Hashable, Sendable, Codable {
     private var addsStoredCookies: Bool
     private var mainDocument: String?
     private var withheldFields: Set<String>
+    // Archives of former versions lack it.
+    private var keepsCoding: Bool?
     private var usesHTTP10: Bool
     private var redirects: RedirectPolicy?
     private var skipsSessionInterceptors: Bool
@@ -35,6 +38,7 @@ package struct RequestTerms: Hashable, Sendable, Codable {
         let (limits, wire) = (contents.limits.value, contents.wire.value)
         cachePolicy = contents.explicitCachePolicy?.rawValue
         timeout = contents.explicitTimeout.map(Seconds.init)
+        resourceTimeout = limits.resourceTimeout.map(Seconds.init)
         queueTimeout = limits.queueTimeout.map(Seconds.init)
         usesPipelining = contents.explicitPipelining
         serviceType = limits.serviceType?.rawValue
@@ -44,6 +48,7 @@ package struct RequestTerms: Hashable, Sendable, Codable {
         addsStoredCookies = wire.addsStoredCookies
         mainDocument = contents.cookies.mainDocumentURL?.absoluteString
         withheldFields = wire.withheld
+        keepsCoding = wire.keepsCoding ? true : nil
         usesHTTP10 = wire.version == .http10
         redirects = contents.redirectPolicy
         skipsSessionInterceptors = contents.interception.value.skipsSession
@@ -74,6 +79,7 @@ package struct RequestTerms: Hashable, Sendable, Codable {
             contents.explicitCachePolicy = cachePolicy.flatMap { URLRequest.CachePolicy(rawValue: $0) }
             contents.explicitTimeout = timeout?.value
             contents.explicitPipelining = usesPipelining
+            contents.limits.value.resourceTimeout = resourceTimeout?.value
             contents.limits.value.queueTimeout = queueTimeout?.value
             contents.limits.value.serviceType = serviceType.flatMap { URLRequest.NetworkServiceType(rawValue: $0) }
             contents.limits.value.sendRate = sendRate
@@ -82,6 +88,7 @@ package struct RequestTerms: Hashable, Sendable, Codable {
             contents.cookies.mainDocumentURL = mainDocument.flatMap { URL(string: $0) }
             contents.wire.value.addsStoredCookies = addsStoredCookies
             contents.wire.value.withheld = Set(withheldFields.map(ASCII.lowered))
+            contents.wire.value.keepsCoding = keepsCoding ?? false
             contents.wire.value.version = usesHTTP10 ? .http10 : .http11
             contents.redirectPolicy = redirects
             contents.interception.value.skipsSession = skipsSessionInterceptors

@@ -4,6 +4,7 @@ public import Foundation
 
 /// The limits that a request sets for itself.
 package struct RequestLimits: Sendable, Hashable {
+    package var resourceTimeout: TimeInterval?
     package var queueTimeout: TimeInterval?
     package var serviceType: URLRequest.NetworkServiceType?
     package var allowsCellular = true
@@ -24,6 +25,7 @@ package enum OwnLimits: Sendable, Hashable {
     var forTransfer: TransferLimits? {
         guard case .own(let limits) = self else { return nil }
         return TransferLimits(
+            resourceInterval: LoopInterval.limit(limits.resourceTimeout),
             queueInterval: LoopInterval.limit(limits.queueTimeout),
             sendRate: limits.sendRate,
             marking: limits.serviceType?.marking,
@@ -41,6 +43,17 @@ extension LoopInterval {
 }
 
 extension URLRequest {
+    /// How long a task with this request may take in all, in seconds, in place of
+    /// ``/AFURLSession/URLSessionConfiguration/timeoutIntervalForResource``: from the moment it is resumed until its
+    /// response is complete, with all redirects and attempts. The time of a suspension does not count. Nil, the
+    /// default, or a number that is not positive: the session's value applies.
+    ///
+    /// The request that the task was made with counts, not one that a delegate or an interceptor puts in its place.
+    public var timeoutIntervalForResource: TimeInterval? {
+        get { contents.limits.value.resourceTimeout }
+        set { change { $0.limits.value.resourceTimeout = newValue } }
+    }
+
     /// How long this request may wait for a connection, in seconds, in place of
     /// ``/AFURLSession/URLSessionConfiguration/queueTimeout``. Nil, the default, or a number that is not positive: the
     /// session's value applies.

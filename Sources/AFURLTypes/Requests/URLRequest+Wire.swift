@@ -20,6 +20,16 @@ extension URLRequest {
         set { change { $0.wire.value.withheld = Set(newValue.map(ASCII.lowered)) } }
     }
 
+    /// Whether the session undoes the content coding of the response. True by default, and false for all requests of a
+    /// session whose ``/AFURLSession/URLSessionConfiguration/decodesContent`` is false.
+    ///
+    /// If it does not, it sends no `Accept-Encoding` but the request's own, and you get the body byte for byte as it is
+    /// received.
+    public var decodesContent: Bool {
+        get { !contents.wire.value.keepsCoding }
+        set { change { $0.wire.value.keepsCoding = !newValue } }
+    }
+
     /// Whether the session sends the store's cookies for the request together with the request's own field `Cookie`, in
     /// front of it. False by default: the session sends the field only if the store has no cookies, or is not asked
     /// (`httpShouldHandleCookies`). Either way the field does not follow a redirect to another origin.
@@ -62,6 +72,8 @@ package struct WireForm: Sendable, Hashable {
     package var version = HTTPVersion.http11
     /// Fields of the session that the request does without, by their names in lower case.
     package var withheld: Set<String> = []
+    /// Whether the body of its response keeps its content coding.
+    package var keepsCoding = false
     /// Whether its field `Cookie` goes out behind the cookies of the store.
     package var addsStoredCookies = false
     /// What it asks for if it opens a WebSocket.
@@ -82,9 +94,11 @@ package enum OwnWire: Sendable, Hashable {
 
     package var webSocket: WebSocketHandshake? { if case .own(let form) = self { form.webSocket } else { nil } }
 
+    package var keepsCoding: Bool { if case .own(let form) = self { form.keepsCoding } else { false } }
+
     /// Nil if there are none.
     package var withheld: Set<String>? {
-        guard case .own(let form) = self, !form.withheld.isEmpty else { return nil }
-        return form.withheld
+        guard case .own(let form) = self, form.keepsCoding || !form.withheld.isEmpty else { return nil }
+        return form.keepsCoding ? form.withheld.union(["accept-encoding"]) : form.withheld
     }
 }

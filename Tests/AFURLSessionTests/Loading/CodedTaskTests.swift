@@ -72,6 +72,27 @@ struct CodedTaskTests {
         #expect(server.requests.map { $0.headers["Accept-Encoding"] == nil } == [true, false])
     }
 
+    @Test func `a request may keep the coding of its response`() async throws {
+        let (text, body) = (Coded.text(70_000), Coded.gzip(Coded.text(70_000)))
+        server.route("GET", "/away", ServerReply.status(302).header("Location", "/file"))
+        server.route("*", "/file", .data(body).header("Content-Encoding", "gzip").header("Cache-Control", "max-age=60"))
+        let session = URLSession.loopback { $0.urlCache = URLCache(memoryCapacity: 4 << 20, diskCapacity: 0) }
+        var raw = URLRequest(url: server.url("/away"))
+        raw.decodesContent = false
+
+        let usual = try await session.outcome(of: server.url("/file"))
+        for _ in 0..<2 {
+            let outcome = try await session.outcome(of: raw)
+            #expect(outcome.data == body && outcome.response?.expectedContentLength == Int64(body.count))
+        }
+        let stored = try await session.outcome(of: server.url("/file"))
+
+        #expect(usual.data == text && stored.data == text)
+        // The cache has both forms, and each request gets its own.
+        #expect(server.requests.map(\.path) == ["/file", "/away", "/file", "/away"])
+        #expect(server.requests.map { $0.headers["Accept-Encoding"] == nil } == [false, true, true, true])
+    }
+
     @Test(arguments: [1, 7, 1000, 100_000])
     func `chunks of any size change nothing`(size: Int) async throws {
         let text = Coded.text(300_000)

@@ -155,6 +155,60 @@ struct HopTests {
         #expect(world.finish() == [])
     }
 
+    @Test(arguments: [false, true])
+    func `T-STS-05 a request that waits goes over TLS once its host asks for it`(isSuspended: Bool) throws {
+        let hosts = HSTSStore()
+        let world = VirtualWorld()
+        world.configure {
+            $0.httpMaximumConnectionsPerHost = 1
+            $0.strictTransportSecurity = hosts
+        }
+        world.host("a.test", "192.0.2.1")
+        let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+        world.script("a.test", .expectRequest, .delay(.seconds(1)), .reply(ok), .again)
+        let first = world.get("http://a.test/")
+        let waiting = world.session.dataTask(with: URL(string: "http://a.test/secret")!)
+        waiting.resume()
+        world.settle()
+        if isSuspended { waiting.suspend() }
+
+        hosts.insert(try #require(HSTSStore.Entry(host: "a.test", includesSubdomains: false, expires: .distantFuture)))
+        world.set(.refuses(), for: "192.0.2.1")
+        world.advance(by: .seconds(10))
+        if isSuspended { waiting.resume() }
+        world.run { waiting.state == .completed }
+
+        #expect(first.all == [.response(200), .data(2), .finished])
+        #expect(waiting.currentRequest?.url?.absoluteString == "https://a.test/secret")
+        #expect((waiting.error as? URLError)?.code == .cannotConnectToHost && waiting.countOfBytesSent == 0)
+        let heads = world.network.connections.map { String(decoding: $0.received, as: UTF8.self) }
+        #expect(heads.allSatisfy { !$0.contains("secret") })
+        #expect(world.finish() == [])
+    }
+
+    @Test func `what the cache found before a suspension does not answer after it`() async throws {
+        let folder = try ScratchFolder()
+        server.route("GET", "/kept", ServerReply.text("kept").header("Cache-Control", "max-age=1000"))
+        func session() -> URLSession {
+            .loopback { $0.urlCache = URLCache(memoryCapacity: 0, diskCapacity: 4 << 20, directory: folder.url) }
+        }
+        let first = session()
+        _ = try await first.outcome(of: server.url("/kept"))
+        _ = first.configuration.urlCache?.currentDiskUsage
+
+        let second = session()
+        let outcomes = Outcomes()
+        let task = second.dataTask(with: server.url("/kept"), completionHandler: outcomes.handler)
+        task.resume()
+        task.suspend()
+        await second.settled()
+        second.configuration.urlCache?.removeAllCachedResponses()
+        task.resume()
+
+        #expect(try await outcomes.first().text == "kept")
+        #expect(server.requests.count == 2)
+    }
+
     // MARK: - Bodies
 
     @Test func `a body that is sent again is not held up by the end of the former answer`() throws {

@@ -52,6 +52,23 @@ struct NamedHostTests {
         #expect(server.requests.count == 4)
     }
 
+    @Test func `the Host stays behind where a delegate leads a redirect to another origin`() async throws {
+        let other = try TestServer()
+        other.route("GET", "/2", .text("there"))
+        server.route("GET", "/away", ServerReply.status(302).header("Location", "/1"))
+        let place = other.url("/2")
+        let delegate = RedirectDelegate { _, proposed, completion in
+            var request = proposed
+            request.url = place
+            completion(request)
+        }
+
+        let outcome = try await URLSession.loopback(delegate: delegate).outcome(of: request("one.test", "/away"))
+
+        #expect(outcome.text == "there" && server.requests.first?.headers["Host"] == "one.test")
+        #expect(other.requests.first?.headers["Host"] == "\(place.host ?? ""):\(other.port)")
+    }
+
     @Test func `T-REQ-15 T-CAC-34 what a request with Host outdates and removes is what such a request got`()
         async throws
     {

@@ -103,6 +103,68 @@ struct TimeoutTests {
         #expect(world.finish() == [])
     }
 
+    // MARK: - The whole task
+
+    private func request(_ url: URL?, taking seconds: TimeInterval?) throws -> URLRequest {
+        var request = URLRequest(url: try #require(url))
+        request.timeoutIntervalForResource = seconds
+        return request
+    }
+
+    /// How long a GET takes that nothing answers before it has to end.
+    private func time(of request: URLRequest, in world: VirtualWorld) throws -> Duration {
+        let start = world.now
+        let task = world.session.dataTask(with: request)
+        task.resume()
+        world.run { task.state == .completed }
+        let failure = try #require((task.error as? URLError)?.loadFailure)
+        #expect(failure.reason == .timeout && failure.detail == .resource)
+        #expect(failure.message.contains("timeoutIntervalForResource"))
+        return start.duration(to: world.now)
+    }
+
+    @Test(arguments: [(4, 4), (nil, 10), (0, 10), (-1, 10), (.nan, 10), (30, 30)] as [(TimeInterval?, Int)])
+    func `a request has a time of its own for its whole task`(own: TimeInterval?, expected: Int) throws {
+        let world = VirtualWorld()
+        world.configure { $0.timeoutIntervalForResource = 10 }
+        world.serveEcho("api.test", after: .seconds(50))
+
+        let took = try time(of: try request(URL(string: "http://api.test/"), taking: own), in: world)
+
+        #expect(took == .seconds(expected))
+        #expect(world.finish() == [])
+    }
+
+    @Test func `redirects share the time that the request sets`() throws {
+        let world = VirtualWorld()
+        let hop = "HTTP/1.1 302 Found\r\nLocation: http://a.test/\r\nContent-Length: 0\r\n\r\n"
+        world.script("a.test", .expectRequest, .delay(.seconds(4)), .reply(hop), .again)
+
+        let took = try time(of: try request(URL(string: "http://a.test/"), taking: 10), in: world)
+
+        #expect(took == .seconds(10))
+        #expect(world.finish() == [])
+    }
+
+    @Test(arguments: ["http", "app"])
+    func `the time that the request sets holds for a protocol class`(scheme: String) throws {
+        let site = StubSite { stub in stub.begin() }
+        let world = VirtualWorld()
+        world.configure { $0.protocolClasses = [StubProtocol.self] }
+
+        let took = try time(of: try request(site.url(scheme: scheme), taking: 7), in: world)
+
+        #expect(took == .seconds(7))
+        #expect(world.finish() == [])
+    }
+
+    @Test func `a WebSocket is open for as long as its request says`() {
+        let scene = WebSocketScene(request: { $0.timeoutIntervalForResource = 12 })
+
+        #expect(scene.run() == ["open", "failed timeout.resource"])
+        #expect(scene.world.finish() == [])
+    }
+
     // MARK: - Connecting
 
     @Test func `T-RES-32 connecting has a time of its own, whose error names every address`() throws {

@@ -26,6 +26,14 @@ struct ProtocolRedirectTests {
         }
     }
 
+    private func redirectingLate(to url: URL) -> StubSite {
+        StubSite { stub in
+            stub.begin()
+            stub.load("abc")
+            stub.redirect(to: url)
+        }
+    }
+
     @Test func `a class leads to another, to the network, and a server to a class`() async throws {
         let toClass = sending(to: site.url("/a"))
         let toNetwork = sending(to: server.url("/end"))
@@ -45,16 +53,66 @@ struct ProtocolRedirectTests {
     }
 
     @Test func `what a class has delivered before it redirects is not the task's`() async throws {
-        let target = server.url("/end")
-        let first = StubSite { stub in
-            stub.begin()
-            stub.load("abc")
-            stub.redirect(to: target, 302)
-        }
+        let first = redirectingLate(to: server.url("/end"))
 
         let outcome = try await StubSite.session().outcome(of: first.url())
 
         #expect(outcome.text == "network" && outcome.error == nil)
+    }
+
+    @Test func `a download drops what a class delivered before it redirects`() async throws {
+        let folder = try ScratchFolder()
+        let first = redirectingLate(to: server.url("/end"))
+        let session = StubSite.session { $0.temporaryFolder = folder.url }
+
+        let (file, _) = try await session.download(from: first.url())
+
+        #expect(try Data(contentsOf: file) == Data("network".utf8))
+    }
+
+    @Test func `a declined redirect leaves nothing of an earlier response`() async throws {
+        let first = redirectingLate(to: server.url("/end"))
+        let session = StubSite.session(delegate: RedirectDelegate { _, _, completion in completion(nil) })
+
+        let outcome = try await session.outcome(of: first.url())
+
+        #expect(outcome.status == 302 && outcome.data?.isEmpty == true)
+    }
+
+    @Test func `a redirect fails the task whose delegate has the response`() async throws {
+        let first = redirectingLate(to: server.url("/end"))
+        let log = EventLog()
+
+        StubSite.session(delegate: log).dataTask(with: first.url()).resume()
+
+        let events = try await log.finished()
+        #expect(events.first == .response(200))
+        #expect(events.last == .completed(URLError.badServerResponse.rawValue))
+        #expect(server.requests.isEmpty)
+    }
+
+    @Test func `a redirect fails a download that was a data task`() async throws {
+        let folder = try ScratchFolder()
+        let first = redirectingLate(to: server.url("/end"))
+        let log = DownloadLog(disposition: .becomeDownload)
+        let session = StubSite.session(delegate: log) { $0.temporaryFolder = folder.url }
+
+        session.dataTask(with: first.url()).resume()
+
+        try await log.finished()
+        let error = log.error.withLock { $0 }
+        #expect(error?.code == .badServerResponse && error?.loadFailure?.detail == .late)
+        #expect(error?.localizedDescription.contains("call wasRedirectedTo before it reports a response") == true)
+        #expect(log.contents.withLock { $0 } == nil && server.requests.isEmpty)
+        try await folder.isEmptyAtLast()
+    }
+
+    @Test func `a redirect fails a sequence of bytes that has begun`() async throws {
+        let first = redirectingLate(to: server.url("/end"))
+        let (bytes, _) = try await StubSite.session().bytes(from: first.url())
+
+        await #expect(throws: URLError.self) { for try await _ in bytes {} }
+        #expect(server.requests.isEmpty)
     }
 
     @Test func `metrics count the hops, each with its source`() async throws {

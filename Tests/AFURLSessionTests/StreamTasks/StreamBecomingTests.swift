@@ -41,6 +41,30 @@ extension StreamTaskTests {
             #expect(error?.loadFailure?.detail == .closed)
         }
 
+        @Test(arguments: [true, false])
+        func `T-CAC-12 a body that became a stream is not stored`(hasLength: Bool) async throws {
+            let head = "HTTP/1.1 200 OK\r\nCache-Control: max-age=1000\r\n"
+            server.script(
+                .expectRequest,
+                .send(head + (hasLength ? "Content-Length: 10\r\n\r\n01234" : "\r\n01234")),
+                .pause(until: "the end")
+            )
+            let session = URLSession.loopback(delegate: log) {
+                $0.urlCache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 0)
+            }
+            session.dataTask(with: server.url("/")).resume()
+            let task = try #require(try await log.became.wait("a stream task") { $0 != nil })
+            log.read(task, 5, 5)
+            try await log.events.wait { $0.contains(.read("01234", isAtEnd: false)) }
+            task.closeWrite()
+            task.closeRead()
+            _ = try await log.finished()
+            server.signal("the end")
+            await session.settled()
+
+            #expect(session.configuration.urlCache?.cachedResponse(for: URLRequest(url: server.url("/"))) == nil)
+        }
+
         @Test func `a body that stalls, breaks or is given up ends the stream once`() async throws {
             server.enqueue(.text("0123456789").closing(after: 5), .text("0123456789").stalling(after: 5))
             let broken = try await becomes()

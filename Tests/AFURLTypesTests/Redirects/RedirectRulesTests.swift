@@ -54,6 +54,7 @@ struct RedirectRulesTests {
         case .refuse(.foreignScheme): "foreign"
         case .refuse(.bodyIsGone): "body is gone"
         case .refuse(.bodyLeavesOrigin): "body leaves"
+        case .refuse(.responseIsTaken): "response is taken"
         }
     }
 

@@ -8,6 +8,8 @@ struct CacheValidation {
     let question: CacheQuestion
     let hit: CacheHit
     let sent: CacheInstant
+    /// The rules for the server under which the stored response was found.
+    let security: SecurityContext?
     /// The cache asks for a 304. Otherwise the stored response can only stand in for an error.
     let isConditional: Bool
 }
@@ -25,16 +27,21 @@ final class CacheStep: LoadStep {
         // The cache tells responses that vary by cookies or credentials apart by these fields. A body that is not ready
         // yet changes the head, but then the cache has no answer.
         draft.isDressed = draft.body == nil && load.isPrepared(for: request)
+        let security = request.endpoint.scheme == .https ? session.currentSecurity() : nil
         let question = load.cacheQuestion(
             draft.isDressed ? load.dressed(request) : request,
             policy,
-            request.endpoint.scheme == .https ? session.currentSecurity() : nil,
+            security,
             isDecidedElsewhere: load.mayBeDecidedElsewhere(at: request.endpoint)
         )
         let asked = session.loop.now
         return .later { [self] reply in
             session.cache.lookUp(question) { finding in
-                reply { [self] draft, load in act(on: finding, of: question, asked: asked, &draft, load) }
+                reply { [self] draft, load in
+                    // What the cache found may have changed while the task was suspended: look it up again.
+                    guard load.memory?.takePostponement() != true else { return .goOnAt(.security) }
+                    return act(on: finding, of: question, under: security, asked: asked, &draft, load)
+                }
             }
         }
     }
@@ -42,6 +49,7 @@ final class CacheStep: LoadStep {
     private func act(
         on finding: CacheFinding,
         of question: CacheQuestion,
+        under security: SecurityContext?,
         asked: LoopInstant,
         _ draft: inout RequestDraft,
         _ load: Load
@@ -65,6 +73,7 @@ final class CacheStep: LoadStep {
                 question: question,
                 hit: hit,
                 sent: load.session.cache.moment(),
+                security: security,
                 isConditional: !fields.isEmpty
             )
             draft.wire = .ready(question.request.adding(fields))
@@ -87,6 +96,8 @@ final class CacheStep: LoadStep {
     func judge(_ outcome: ExchangeOutcome, of load: Load) -> Verdict {
         guard let validation = load.memory?.validation else { return .pass }
         switch outcome {
+        case .response(let pending) where pending.transfer.map { $0.key.security !== validation.security } ?? false:
+            return judgeUnderOtherRules(pending, validation, load)
         case .response(let pending): return judge(pending, validation, load)
         case .failure(let error): return judge(error, validation, load)
         case .foreignResponse, .foreignRedirect: return .pass
@@ -117,6 +128,19 @@ final class CacheStep: LoadStep {
         guard status >= 500, cache.mayReplaceError(status, with: validation.hit) else { return .pass }
         load.leave(pending.response)
         return .answer(StoredAnswer(hit: validation.hit, request: request))
+    }
+
+    /// The rules for the server have changed since the look-up, so the stored response counts no more.
+    private func judgeUnderOtherRules(
+        _ pending: PendingResponse,
+        _ validation: CacheValidation,
+        _ load: Load
+    ) -> Verdict {
+        guard pending.response.statusCode == 304, validation.isConditional, let present = load.presentRequest else {
+            return .pass
+        }
+        load.leave(pending.response)
+        return load.sending(present, inPlaceOf: validation.question.request, nil, after: nil)
     }
 
     /// Whether the server's 304 came over a connection that all tasks that may get the stored response would accept.

@@ -25,6 +25,19 @@ final class HSTSStep: LoadStep {
         return .goOn
     }
 
+    /// The store came to know the host while the request waited for a connection: prepares the request anew.
+    func judge(_ outcome: ExchangeOutcome, of load: Load) -> Verdict {
+        guard case .failure(.plainTextForbidden) = outcome, let former = load.transfer,
+            let present = load.presentRequest, load.session.wantsTLS(insteadOf: former.request)
+        else { return .pass }
+        load.memory(beginningWith: present).hardDeadline = former.deadlineOfNext
+        let body = former.surrenderBody()
+        // The transfer sent nothing: it gets no entry in the metrics.
+        load.transfer = nil
+        former.cancel()
+        return load.sending(present, inPlaceOf: former.request, body, after: nil)
+    }
+
     func learn(from head: ResponseHead, of transfer: Transfer, for owner: any RequestOwner) {
         let endpoint = transfer.request.endpoint
         // RFC 6797 §8.1: learn nothing from a server that only a delegate has accepted. A 407 is the proxy's.
@@ -35,11 +48,20 @@ final class HSTSStep: LoadStep {
 
 extension Transfer {
     /// Whether this response is the proxy's.
-    func isRefusedByProxy(_ head: ResponseHead) -> Bool { head.status == 407 && key.route != nil }
+    func isRefusedByProxy(_ head: ResponseHead) -> Bool {
+        head.status == 407 && key.route.map { !$0.tunnels(to: request.endpoint) } ?? false
+    }
 }
 
 extension SessionCore {
     func wantsTLS(_ endpoint: Endpoint) -> Bool {
         settings.transportSecurity?.covers(endpoint.host, at: world.wallClock()) ?? false
+    }
+
+    /// Whether the request would go without TLS to a host that asks for it.
+    func wantsTLS(insteadOf request: @autoclosure () -> WireRequest) -> Bool {
+        guard settings.transportSecurity != nil else { return false }
+        let endpoint = request().endpoint
+        return endpoint.scheme == .http && wantsTLS(endpoint)
     }
 }

@@ -164,6 +164,11 @@ final class RedirectStep: LoadStep {
 
     private func judge(_ request: URLRequest, _ response: URLResponse, _ load: Load) -> Verdict {
         guard let memory = load.memory else { return .pass }
+        // The class has delivered a part of what it now leads away from.
+        if load.response != nil {
+            guard load.consumer.mayStartOver else { return .fail(.redirect(.responseIsTaken)) }
+            load.startConsumerOver()
+        }
         let redirect: ProtocolRedirect
         do throws(RedirectFailure) {
             redirect = try ProtocolRedirect(to: request, after: memory, load.redirectPolicy(of: memory.request))
@@ -203,8 +208,6 @@ final class RedirectStep: LoadStep {
         memory.redirects += 1
         memory.hasLeftOrigin = memory.hasLeftOrigin || leavesOrigin
         if !mayKeepBody, ["GET", "HEAD"].contains(request.contents.method) { request.httpBody = nil }
-        // The class has delivered a part of what it now leads away from.
-        if load.response != nil, load.consumer.mayStartOver { load.startConsumerOver() }
         load.leaveForeign(response)
         memory.request = request
         load.becomes(request)
