@@ -238,4 +238,24 @@ struct ConnectionScheduleTests {
         try await log.events.wait { _ in log.body.withLock { $0.count } > 4 << 20 }
         connection.cancel()
     }
+
+    @Test func `parts without a body make the server wait, too`() async throws {
+        let parts = ServerReply.stream(.repeating("--b\n\n", count: 64 << 20))
+        server.route("GET", "/parts", parts.header("Content-Type", "multipart/x-mixed-replace;boundary=b"))
+        let gate = DispatchSemaphore(value: 0)
+        let log = ConnectionLog(hook: { event, _ in if case .response = event { gate.wait() } })
+        let connection = try connection("/parts", log)
+
+        connection.setDelegateQueue(OperationQueue())
+        connection.start()
+        try await log.events.wait { $0.contains(.response(200)) }
+        var waiting = -1
+        try await eventually {
+            defer { waiting = connection.core.waitingBytes }
+            return connection.core.waitingBytes >= ConnectionCore.highWater && waiting == connection.core.waitingBytes
+        }
+        #expect(connection.core.waitingBytes < 256 << 20)
+        connection.cancel()
+        for _ in 0..<10 { gate.signal() }
+    }
 }

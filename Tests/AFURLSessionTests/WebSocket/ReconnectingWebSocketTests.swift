@@ -11,6 +11,7 @@ import Testing
 struct ReconnectingWebSocketTests {
     private final class Listener: ReconnectingWebSocketDelegate {
         let words = Watched<[String]>([])
+        let waits = Lock<[Duration]>([])
 
         func webSocket(_ webSocket: ReconnectingWebSocket, didOpen task: URLSessionWebSocketTask) {
             words.change { $0.append("open") }
@@ -26,6 +27,7 @@ struct ReconnectingWebSocketTests {
             attempt: Int,
             because error: (any Error)?
         ) {
+            waits.withLock { $0.append(wait) }
             words.change { $0.append("again \(attempt)") }
         }
 
@@ -87,6 +89,28 @@ struct ReconnectingWebSocketTests {
         socket { ($0.initialDelay, $0.maximumDelay, $0.maximumAttempts) = (delay, delay, 3) }.resume()
         #expect(try await listener.ended() == ["again 2", "again 3", "end with an error"])
         #expect(count.withLock { $0 } == 3)
+    }
+
+    @Test func `the waits double after a loss, and are as long as the server asks`() async throws {
+        serve { number in
+            switch number {
+            case 1: .webSocket { try $0.send(text: "hello") }
+            case 4: ServerReply.status(503).header("Retry-After", "1")
+            default: .status(503)
+            }
+        }
+        socket {
+            ($0.initialDelay, $0.maximumDelay, $0.maximumAttempts) = (.milliseconds(20), .milliseconds(400), 4)
+        }
+        .resume()
+
+        #expect(try await listener.ended().last == "end with an error")
+        let waits = listener.waits.withLock { $0 }
+        // 20 after the loss, 40 and 80 after the next two, and the most for what the server asks.
+        #expect(waits.count == 4)
+        for (wait, least) in zip(waits, [20, 40, 80, 400]) {
+            #expect(wait >= .milliseconds(least) && wait <= .milliseconds(least + least / 4))
+        }
     }
 
     @Test func `a status or a code that would come back ends it`() async throws {
