@@ -34,8 +34,8 @@ struct EventConnection {
 
         /// What the server asks for with `Retry-After`.
         func retryAfter(_ now: Int64) -> Duration? {
-            guard case .failed(_, let response?) = self else { return nil }
-            return response.value(forHTTPHeaderField: "Retry-After").flatMap { RetryAfter.delay($0, now: now) }
+            guard case .failed(_, let response) = self else { return nil }
+            return RetryAfter.delay(of: response, now: now)
         }
     }
 

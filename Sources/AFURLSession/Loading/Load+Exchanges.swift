@@ -152,6 +152,14 @@ extension Load {
         return .send(draft, from: entry)
     }
 
+    /// Prepares the request of a transfer that sent nothing anew: the wait may have changed cookies, and who wants TLS.
+    func sendingAnew(inPlaceOf former: Transfer) -> Verdict {
+        guard let memory else { return .pass }
+        let body = former.surrenderBody()
+        transfer = nil
+        return sending(memory.request, inPlaceOf: memory.unaddressed ?? former.request, body, after: nil)
+    }
+
     /// What the session adds to a request's fields. Secrets stay in the origin that the task began with.
     func headers(of task: URLSessionTask, for request: URLRequest) -> HeaderDefaults {
         guard memory?.hasLeftOrigin == true else { return task.session.headers }

@@ -74,16 +74,18 @@ public struct FailedAttempt: Sendable {
     }
 
     /// How long the server asks the client to wait (`Retry-After`), if it does: from zero to 100 years.
-    public var retryAfter: Duration? {
-        guard let text = response?.value(forHTTPHeaderField: "Retry-After") else { return nil }
-        return RetryAfter.delay(text, now: date.wholeSeconds)
-    }
+    public var retryAfter: Duration? { RetryAfter.delay(of: response, now: date.wholeSeconds) }
 }
 
 /// Reads `Retry-After` (RFC 9110 §10.2.3): seconds, or a date.
 enum RetryAfter {
     /// The longest delay, a hundred years: more would be as good as never.
     static let longest: Int64 = 100 * 366 * 24 * 60 * 60
+
+    /// The delay that a response asks for, if it does.
+    static func delay(of response: HTTPURLResponse?, now: Int64) -> Duration? {
+        response?.value(forHTTPHeaderField: "Retry-After").flatMap { delay($0, now: now) }
+    }
 
     /// - Parameter now: Seconds since 1970.
     /// - Returns: Nil if the text is neither seconds nor a date.

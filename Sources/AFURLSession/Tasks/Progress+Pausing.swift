@@ -5,8 +5,8 @@ extension Progress {
     /// Has this progress suspend a task when it is paused, and resume it.
     ///
     /// Foundation calls the handlers of a progress from several threads, in any order, and the one for pausing for each
-    /// call of `pause()`. Suspensions of a task nest. So a handler looks what the progress says by now, and gives the
-    /// task one suspension at most.
+    /// call of `pause()`. Suspensions of a task nest. So a handler reads what the progress says by then, and gives
+    /// the task one suspension at most.
     ///
     /// - Parameter task: The task at the time of a call; nil once it is gone.
     package func suspends(_ task: @escaping @Sendable () -> URLSessionTask?) {

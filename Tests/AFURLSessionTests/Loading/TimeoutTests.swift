@@ -135,6 +135,26 @@ struct TimeoutTests {
         #expect(world.finish() == [])
     }
 
+    /// Gives a request another time.
+    private struct Hurry: TaskInterceptor {
+        func adapt(_ request: URLRequest, for task: URLSessionTask) async throws -> URLRequest {
+            var request = request
+            request.timeoutIntervalForResource = 1
+            return request
+        }
+    }
+
+    @Test func `the time that the task's own request sets counts, not that of an interceptor`() throws {
+        let world = VirtualWorld()
+        world.configure { $0.requestInterceptors = [Hurry()] }
+        world.serveEcho("api.test", after: .seconds(50))
+
+        let took = try time(of: try request(URL(string: "http://api.test/"), taking: 7), in: world)
+
+        #expect(took == .seconds(7))
+        #expect(world.finish() == [])
+    }
+
     @Test func `redirects share the time that the request sets`() throws {
         let world = VirtualWorld()
         let hop = "HTTP/1.1 302 Found\r\nLocation: http://a.test/\r\nContent-Length: 0\r\n\r\n"

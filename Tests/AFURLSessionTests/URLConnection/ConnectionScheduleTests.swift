@@ -219,6 +219,15 @@ struct ConnectionScheduleTests {
         #expect(try await log.ended().last == .finished)
     }
 
+    /// Waits until as much waits for the delegate as may, and no more comes.
+    private func filled(_ connection: URLConnection) async throws {
+        var waiting = -1
+        try await eventually {
+            defer { waiting = connection.core.waitingBytes }
+            return connection.core.waitingBytes >= ConnectionCore.highWater && waiting == connection.core.waitingBytes
+        }
+    }
+
     @Test func `at most so much waits for a delegate that does not come`() async throws {
         server.route("GET", "/huge", .stream(.repeating("x", count: 64 << 20)))
         let gate = DispatchSemaphore(value: 0)
@@ -228,11 +237,7 @@ struct ConnectionScheduleTests {
         connection.setDelegateQueue(OperationQueue())
         connection.start()
         try await log.events.wait { $0.contains(.response(200)) }
-        var waiting = -1
-        try await eventually {
-            defer { waiting = connection.core.waitingBytes }
-            return connection.core.waitingBytes >= ConnectionCore.highWater && waiting == connection.core.waitingBytes
-        }
+        try await filled(connection)
         #expect(connection.core.waitingBytes <= 3 * ConnectionCore.highWater)
         gate.signal()
         try await log.events.wait { _ in log.body.withLock { $0.count } > 4 << 20 }
@@ -249,11 +254,7 @@ struct ConnectionScheduleTests {
         connection.setDelegateQueue(OperationQueue())
         connection.start()
         try await log.events.wait { $0.contains(.response(200)) }
-        var waiting = -1
-        try await eventually {
-            defer { waiting = connection.core.waitingBytes }
-            return connection.core.waitingBytes >= ConnectionCore.highWater && waiting == connection.core.waitingBytes
-        }
+        try await filled(connection)
         #expect(connection.core.waitingBytes < 256 << 20)
         connection.cancel()
         for _ in 0..<10 { gate.signal() }

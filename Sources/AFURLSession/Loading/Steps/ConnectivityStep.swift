@@ -28,10 +28,6 @@ final class ConnectivityStep: LoadStep {
         guard load.session.loop.now < former.hardDeadline else { return .fail(.transfer(.outOfTime(.offline))) }
         memory.connectivity?.pass()
         memory.hardDeadline = former.hardDeadline
-        let body = former.surrenderBody()
-        // The transfer never had a connection: it gets no entry in the metrics.
-        load.transfer = nil
-        // Made anew: the wait may have changed cookies, credentials, and which hosts want TLS.
-        return load.sending(memory.request, inPlaceOf: memory.unaddressed ?? former.request, body, after: nil)
+        return load.sendingAnew(inPlaceOf: former)
     }
 }

@@ -31,11 +31,8 @@ final class HSTSStep: LoadStep {
             let present = load.presentRequest, load.session.wantsTLS(insteadOf: former.request)
         else { return .pass }
         load.memory(beginningWith: present).hardDeadline = former.deadlineOfNext
-        let body = former.surrenderBody()
-        // The transfer sent nothing: it gets no entry in the metrics.
-        load.transfer = nil
-        former.cancel()
-        return load.sending(present, inPlaceOf: former.request, body, after: nil)
+        defer { former.cancel() }
+        return load.sendingAnew(inPlaceOf: former)
     }
 
     func learn(from head: ResponseHead, of transfer: Transfer, for owner: any RequestOwner) {
