@@ -50,12 +50,19 @@ extension URLConnectionOperation {
         return RedirectPolicy.haveSameOrigin(meant, asking)
     }
 
+    /// The name of all operations that decide about servers as this one does. Nil: no other does, so it shares nothing.
+    ///
+    /// What an override decides by is not known. So an object of any other class is its own judge, as for subclasses of
+    /// `SecurityPolicy`.
     var trustIdentity: Data? {
+        guard type(of: self) == URLConnectionOperation.self || type(of: self) == HTTPRequestOperation.self else {
+            return nil
+        }
         let rules = state.withLock { $0.rules(asTheyWere: true) }
         guard rules.block == nil, rules.credential?.identity == nil, let fingerprint = rules.frozen?.fingerprint else {
             return nil
         }
-        return Data("\(UInt(bitPattern: ObjectIdentifier(type(of: self)))) ".utf8) + fingerprint
+        return Data("AFNetworking.URLConnectionOperation ".utf8) + fingerprint
     }
 
     func request(

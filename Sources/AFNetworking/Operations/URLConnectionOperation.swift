@@ -304,8 +304,10 @@ open class URLConnectionOperation: Operation, NSCopying, NSSecureCoding, URLConn
         answer(challenge, of: connection)
     }
 
-    /// Operations of one class with equal policies share connections. One that answers challenges by a block, or shows
-    /// a certificate of its own, has connections of its own.
+    /// Operations of this class and of `HTTPRequestOperation` with equal policies share connections. One that answers
+    /// challenges by a block, or shows a certificate of its own, has connections of its own. So has each object of a
+    /// subclass, because a method of yours may decide about servers. Override this to let objects of yours share what one
+    /// of them has accepted.
     open func connectionTrustIdentity(_ connection: URLConnection) -> Data? { trustIdentity }
 
     /// Asks the block for redirects. Without it ``/AFURLTypes/RedirectPolicy`` decides.
