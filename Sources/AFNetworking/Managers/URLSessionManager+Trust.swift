@@ -6,6 +6,9 @@ import Foundation
 // closure asks for default handling. A policy that pins decides before any closure. So does a policy of a subclass,
 // which may pin in its own way.
 
+/// A manager leaves challenges by its policy and its closures, and tells the session each change of them.
+extension URLSessionManager: ChallengeForwarding {}
+
 extension URLSessionManager {
     /// The configuration of a new session.
     func configuration(for state: inout State) -> URLSessionConfiguration {

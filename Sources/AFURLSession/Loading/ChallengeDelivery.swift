@@ -53,8 +53,9 @@ final class ChallengeDelivery {
         let question = Question<Answer?> { [self] given in
             let isLeft = level == .session && self.session?.noteChallenge(isAnswered: given != nil) == true
             if isLeft { return answer(nil) }
-            guard let given else { return ask(Array(levels.dropFirst()), makeChallenge, answer) }
-            answer(given)
+            if let given { return answer(given) }
+            let own = standardAnswer(at: level)
+            ask(Array(levels.dropFirst()), makeChallenge) { answer($0 ?? own) }
         }
         let loop = session.loop
         let asked = LoopBound(confined: question, on: loop)
@@ -64,6 +65,16 @@ final class ChallengeDelivery {
             loop.enqueue { asked.value.answer(isLeft ? nil : (disposition, credential)) }
         }
         post(makeChallenge(CompletionSender(completion)), about: task, in: session, to: level, completion)
+    }
+
+    /// The answer of a delegate that has a method and leaves the challenge, if no other delegate has one: it was asked, and
+    /// may decide otherwise the next time. Nil if it lacks the method, or leaves challenges by rules that the session
+    /// knows.
+    private func standardAnswer(at level: Level) -> Answer? {
+        guard let session, let delegate = delegate(at: level), !session.isMissing(level.method, in: delegate),
+            !(delegate is any ChallengeForwarding)
+        else { return nil }
+        return (.performDefaultHandling, nil)
     }
 
     private func post(
@@ -102,6 +113,9 @@ final class ChallengeDelivery {
         level == .session ? session?.delegate : taskDelegate
     }
 }
+
+/// A delegate that leaves challenges to the next one by rules of which it tells the session each change.
+package protocol ChallengeForwarding: URLSessionDelegate {}
 
 typealias ChallengeCompletion = @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
 

@@ -179,6 +179,12 @@ public final class URLSession: NSObject, Sendable {
         }
     }
 
+    /// Called by the default implementation of a delegate's `async` method: `delegate` has no other, unless one of its own
+    /// has called this one.
+    func noteDefault(_ method: OptionalMethod, of delegate: AnyObject) {
+        if DefaultCall.hasReached(method, of: delegate) { noteMissing(method, in: delegate) }
+    }
+
     /// Called by the default implementation of a delegate's method: `delegate` has no other.
     func noteMissing(_ method: OptionalMethod, in delegate: AnyObject) {
         noteMissing(method, in: type(of: delegate))

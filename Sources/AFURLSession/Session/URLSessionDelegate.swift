@@ -218,9 +218,11 @@ extension URLSessionDelegate {
         didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-        Task.immediate {
-            let (disposition, credential) = await urlSession(session, didReceive: challenge)
-            completionHandler(disposition, credential)
+        DefaultCall.of(.receivedSessionChallenge, on: self) {
+            Task.immediate {
+                let (disposition, credential) = await urlSession(session, didReceive: challenge)
+                completionHandler(disposition, credential)
+            }
         }
     }
 
@@ -229,7 +231,7 @@ extension URLSessionDelegate {
         _ session: URLSession,
         didReceive challenge: URLAuthenticationChallenge
     ) async -> (URLSession.AuthChallengeDisposition, URLCredential?) {
-        session.noteMissing(.receivedSessionChallenge, in: self)
+        session.noteDefault(.receivedSessionChallenge, of: self)
         return (.performDefaultHandling, .unanswered)
     }
 }
@@ -247,9 +249,11 @@ extension URLSessionTaskDelegate {
         didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-        Task.immediate {
-            let (disposition, credential) = await urlSession(session, task: task, didReceive: challenge)
-            completionHandler(disposition, credential)
+        DefaultCall.of(.receivedTaskChallenge, on: self) {
+            Task.immediate {
+                let (disposition, credential) = await urlSession(session, task: task, didReceive: challenge)
+                completionHandler(disposition, credential)
+            }
         }
     }
 
@@ -259,7 +263,7 @@ extension URLSessionTaskDelegate {
         task: URLSessionTask,
         didReceive challenge: URLAuthenticationChallenge
     ) async -> (URLSession.AuthChallengeDisposition, URLCredential?) {
-        session.noteMissing(.receivedTaskChallenge, in: self)
+        session.noteDefault(.receivedTaskChallenge, of: self)
         return (.performDefaultHandling, .unanswered)
     }
 
@@ -270,9 +274,11 @@ extension URLSessionTaskDelegate {
         willBeginDelayedRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void
     ) {
-        Task.immediate {
-            let (disposition, other) = await urlSession(session, task: task, willBeginDelayedRequest: request)
-            completionHandler(disposition, other)
+        DefaultCall.of(.willBeginDelayed, on: self) {
+            Task.immediate {
+                let (disposition, other) = await urlSession(session, task: task, willBeginDelayedRequest: request)
+                completionHandler(disposition, other)
+            }
         }
     }
 
@@ -282,7 +288,7 @@ extension URLSessionTaskDelegate {
         task: URLSessionTask,
         willBeginDelayedRequest request: URLRequest
     ) async -> (URLSession.DelayedRequestDisposition, URLRequest?) {
-        session.noteMissing(.willBeginDelayed, in: self)
+        session.noteDefault(.willBeginDelayed, of: self)
         return (.continueLoading, nil)
     }
 
@@ -299,10 +305,12 @@ extension URLSessionTaskDelegate {
         newRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        Task.immediate {
-            completionHandler(
-                await urlSession(session, task: task, willPerformHTTPRedirection: response, newRequest: request)
-            )
+        DefaultCall.of(.willRedirect, on: self) {
+            Task.immediate {
+                completionHandler(
+                    await urlSession(session, task: task, willPerformHTTPRedirection: response, newRequest: request)
+                )
+            }
         }
     }
 
@@ -313,7 +321,7 @@ extension URLSessionTaskDelegate {
         willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest
     ) async -> URLRequest? {
-        session.noteMissing(.willRedirect, in: self)
+        session.noteDefault(.willRedirect, of: self)
         return .unanswered
     }
 
@@ -334,12 +342,14 @@ extension URLSessionTaskDelegate {
         task: URLSessionTask,
         needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
     ) {
-        Task.immediate { completionHandler(await urlSession(session, needNewBodyStreamForTask: task)) }
+        DefaultCall.of(.needsBodyStream, on: self) {
+            Task.immediate { completionHandler(await urlSession(session, needNewBodyStreamForTask: task)) }
+        }
     }
 
     /// Answers nil: no stream.
     public func urlSession(_ session: URLSession, needNewBodyStreamForTask task: URLSessionTask) async -> InputStream? {
-        session.noteMissing(.needsBodyStream, in: self)
+        session.noteDefault(.needsBodyStream, of: self)
         return nil
     }
 
@@ -361,7 +371,9 @@ extension URLSessionDataDelegate {
         didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
-        Task.immediate { completionHandler(await urlSession(session, dataTask: dataTask, didReceive: response)) }
+        DefaultCall.of(.receivedResponse, on: self) {
+            Task.immediate { completionHandler(await urlSession(session, dataTask: dataTask, didReceive: response)) }
+        }
     }
 
     /// Answers `.allow`.
@@ -370,7 +382,7 @@ extension URLSessionDataDelegate {
         dataTask: URLSessionDataTask,
         didReceive response: URLResponse
     ) async -> URLSession.ResponseDisposition {
-        session.noteMissing(.receivedResponse, in: self)
+        session.noteDefault(.receivedResponse, of: self)
         return .allow
     }
 
@@ -399,8 +411,10 @@ extension URLSessionDataDelegate {
         willCacheResponse proposedResponse: CachedURLResponse,
         completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
     ) {
-        Task.immediate {
-            completionHandler(await urlSession(session, dataTask: dataTask, willCacheResponse: proposedResponse))
+        DefaultCall.of(.willCacheResponse, on: self) {
+            Task.immediate {
+                completionHandler(await urlSession(session, dataTask: dataTask, willCacheResponse: proposedResponse))
+            }
         }
     }
 
@@ -410,7 +424,7 @@ extension URLSessionDataDelegate {
         dataTask: URLSessionDataTask,
         willCacheResponse proposedResponse: CachedURLResponse
     ) async -> CachedURLResponse? {
-        session.noteMissing(.willCacheResponse, in: self)
+        session.noteDefault(.willCacheResponse, of: self)
         return proposedResponse
     }
 

@@ -199,10 +199,15 @@ final class ConnectionCore: Sendable {
         if holdsUp { task?.suspend() } else { task?.resume() }
     }
 
-    func noteMissing(_ method: OptionalMethod) {
-        let task = state.withLock { $0.task }
-        guard let task, let proxy = task.delegate else { return }
+    /// Called by the default implementation of a delegate's method.
+    ///
+    /// - Returns: Whether that is the connection's delegate, which therefore lacks the method.
+    @discardableResult
+    func noteMissing(_ method: OptionalMethod, in delegate: any URLConnectionDelegate) -> Bool {
+        let (task, own) = state.withLock { ($0.task, $0.listener?.delegate) }
+        guard own === delegate, let task, let proxy = task.delegate else { return false }
         task.session.noteMissing(method, in: proxy)
+        return true
     }
 
     // MARK: - Delivery

@@ -87,7 +87,7 @@ struct ConnectionListener: Sendable {
         of connection: URLConnection
     ) -> URLRequest? {
         guard let data else {
-            connection.core.noteMissing(.willRedirect)
+            connection.core.noteMissing(.willRedirect, in: delegate)
             return .unanswered
         }
         return data.connection(connection, willSend: request, redirectResponse: response)

@@ -96,8 +96,10 @@ extension URLConnectionDelegate {
 
     /// Leaves the challenge to the standard handling.
     public func connection(_ connection: URLConnection, willSendRequestFor challenge: URLAuthenticationChallenge) {
-        if let sender = challenge.sender as? CompletionSender {
-            connection.core.noteMissing(.receivedTaskChallenge)
+        // Another delegate may hand its challenge on to this one: that one has a method.
+        if let sender = challenge.sender as? CompletionSender,
+            connection.core.noteMissing(.receivedTaskChallenge, in: self)
+        {
             sender.pass()
         } else {
             challenge.sender?.performDefaultHandling(for: challenge)
@@ -116,7 +118,7 @@ extension URLConnectionDataDelegate {
         redirectResponse response: URLResponse?
     ) -> URLRequest? {
         guard response != nil else { return request }
-        connection.core.noteMissing(.willRedirect)
+        connection.core.noteMissing(.willRedirect, in: self)
         return request.leftUnanswered
     }
 
@@ -142,7 +144,7 @@ extension URLConnectionDataDelegate {
         _ connection: URLConnection,
         willCacheResponse cachedResponse: CachedURLResponse
     ) -> CachedURLResponse? {
-        connection.core.noteMissing(.willCacheResponse)
+        connection.core.noteMissing(.willCacheResponse, in: self)
         return cachedResponse
     }
 
