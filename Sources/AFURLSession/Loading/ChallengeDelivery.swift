@@ -49,7 +49,7 @@ final class ChallengeDelivery {
         _ answer: @escaping (Answer?) -> Void
     ) {
         let levels = rest(of: levels[...])
-        guard let level = levels.first, let task, let session else { return answer(nil) }
+        guard let level = levels.first, let task, let session, !task.load.value.isCompleted else { return answer(nil) }
         let question = Question<Answer?> { [self] given in
             let isLeft = level == .session && self.session?.noteChallenge(isAnswered: given != nil) == true
             if isLeft { return answer(nil) }
