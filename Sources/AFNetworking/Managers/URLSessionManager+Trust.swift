@@ -100,7 +100,7 @@ extension URLSessionManager {
 /// Applies a manager's policy and closures to its session, whenever one of them is set or changed.
 ///
 /// It has the state of the manager and not the manager: with a weak reference to a manager each retain of it costs more.
-final class ManagerTrust: SecurityPolicyObserver {
+final class ManagerTrust: ServerEvaluatorObserver {
     private let state: Lock<URLSessionManager.State>
     /// What the configuration has decide about servers.
     private let configured: (any ServerEvaluator)?
@@ -110,7 +110,7 @@ final class ManagerTrust: SecurityPolicyObserver {
         self.configured = configured
     }
 
-    func policyDidChange() { apply() }
+    func evaluatorDidChange() { apply() }
 
     func apply() {
         // Release the old value after the lock: its deinit may run the program's code.

@@ -28,7 +28,9 @@ public import Foundation
 /// ``validatesDomainName`` is true, names the host. Keys are compared as whole SubjectPublicKeyInfo structures and
 /// looked for only among certificates that are proven: that a server sends a pinned certificate along means nothing.
 ///
-/// Safe to use and to change from any thread. Tasks that have started keep the rules they started with.
+/// Safe to use and to change from any thread. The policy tells each change to the sessions that use it: the change holds for
+/// every request that has not begun, and connections that were made before it serve no further request. An operation keeps
+/// the rules that it began with.
 ///
 /// ## A policy of your own
 ///
@@ -57,7 +59,7 @@ open class SecurityPolicy: Codable, @unchecked Sendable {
     }
 
     private struct WeakObserver: Sendable {
-        weak var object: (any SecurityPolicyObserver)?
+        weak var object: (any ServerEvaluatorObserver)?
     }
 
     private let state = Lock(State())
@@ -191,11 +193,11 @@ open class SecurityPolicy: Codable, @unchecked Sendable {
             state.overridden = nil
             return state.observers
         }
-        for observer in observers { observer.object?.policyDidChange() }
+        for observer in observers { observer.object?.evaluatorDidChange() }
     }
 
     /// Tells the observer of each change from now on, before the setter returns. Holds it weakly.
-    func add(_ observer: any SecurityPolicyObserver) {
+    public func add(_ observer: any ServerEvaluatorObserver) {
         // Release the others after the lock: a deinit may run the program's code.
         _ = state.withLock { state in
             let others = state.observers.compactMap(\.object).filter { $0 !== observer }
@@ -265,11 +267,6 @@ open class SecurityPolicy: Codable, @unchecked Sendable {
         copy.reportHandler = reportHandler
         return copy
     }
-}
-
-/// What must know at once that a policy has changed. The policy calls it without a lock.
-protocol SecurityPolicyObserver: AnyObject, Sendable {
-    func policyDidChange()
 }
 
 extension SecurityPolicy: ServerEvaluator {

@@ -83,7 +83,7 @@ package final class SessionSecurity {
         self.connectionsPerHost = connectionsPerHost
     }
 
-    /// Takes effect with the next task that starts.
+    /// Takes effect with the next look at the rules. An evaluator without a fingerprint counts as another one.
     package func replace(_ configuration: TLSConfiguration) {
         self.configuration = configuration
         assignments += 1
@@ -112,7 +112,7 @@ package final class SessionSecurity {
     package func context(_ retire: (SecurityContext, SecurityContext) -> Void) -> SecurityContext {
         let evaluator = configuration.evaluator?.snapshot()
         if let current, !isReplaced, decideAlike(evaluator, current.evaluator) { return current }
-        // The evaluator has changed without a call of `replace`. If it has no fingerprint, this count tells it from the
+        // The evaluator has changed without a word. If it has no fingerprint, this count tells it from the
         // former one.
         if !isReplaced { assignments += 1 }
         isReplaced = false

@@ -86,9 +86,13 @@ final class HTTP1Exchange: Exchange, ChannelHandler, BodyClient, RateClient {
 
     /// Pipelines a request.
     func append(_ client: any ExchangeClient) {
-        guard client.mayBegin() else { return }
-        pipeline.append(client)
-        client.follow(on: self)
+        switch client.mayBegin() {
+        case .ended: return
+        case .anew: return client.lostItsTurn()
+        case .goes:
+            pipeline.append(client)
+            client.follow(on: self)
+        }
     }
 
     func close() {
@@ -162,7 +166,13 @@ final class HTTP1Exchange: Exchange, ChannelHandler, BodyClient, RateClient {
         for _ in 0..<HTTP1Exchange.stepsPerTurn {
             guard let client, machine.isSending else { return }
             if client.holdsBodyBack, writer.isInBody || !writer.hasBegun { return }
-            if !writer.hasBegun, !client.mayBegin() { return }
+            if !writer.hasBegun {
+                switch client.mayBegin() {
+                case .ended: return
+                case .anew: return replace(client)
+                case .goes: break
+                }
+            }
             guard let limit = bodyAllowance else { return client.bodyWaits(true) }
             switch writer.write(to: channel, atMost: limit) {
             case .moved(let headBytes, let bodyBytes):

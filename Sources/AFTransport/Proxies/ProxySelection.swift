@@ -54,6 +54,11 @@ package struct ProxySelection: Sendable {
         isEmpty = self.http.isDirect && self.https.isDirect
     }
 
+    /// How connections to the proxies are secured.
+    package var allTLS: [TLSConfiguration] {
+        [http, https].compactMap { if case .via(let route) = $0 { route.proxy.tls } else { nil } }
+    }
+
     /// The way to a server. Nil: straight to it.
     package func route(for endpoint: Endpoint) throws(ProxyConfigurationError) -> ProxyRoute? {
         if isEmpty { return nil }

@@ -294,7 +294,10 @@ package final class Transfer: PoolClient, DeadlineClient {
 
     package var handshakeDelegate: (any HandshakeDelegate)? { client?.handshakeDelegate }
 
-    func mayBegin() -> Bool { client?.transferMayBegin(self) ?? true }
+    func mayBegin() -> Departure {
+        guard client?.transferMayBegin(self) ?? true else { return .ended }
+        return host?.isRetired == true ? .anew : .goes
+    }
 
     func exchangeBegins(on exchange: any Exchange) {
         stage = .exchanging(exchange)

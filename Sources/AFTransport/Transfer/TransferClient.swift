@@ -9,7 +9,8 @@ package protocol TransferClient: AnyObject {
     func presentJudge(of transfer: Transfer) -> TrustJudge?
     /// The transfer sends the request another time: the client returns it, perhaps changed.
     func requestToSendAgain(_ transfer: Transfer) -> WireRequest
-    /// The transfer asks this before its first byte leaves. A client that returns false has cancelled the transfer.
+    /// The transfer asks this before its first byte leaves. The client tells the pool if the rules have changed. One that
+    /// returns false has cancelled the transfer.
     func transferMayBegin(_ transfer: Transfer) -> Bool
     func transferSentBody(_ transfer: Transfer, total: Int64)
     func transferReceivedHead(_ transfer: Transfer, _ head: ResponseHead)

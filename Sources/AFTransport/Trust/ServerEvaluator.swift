@@ -24,6 +24,14 @@ public protocol ServerEvaluator: Sendable {
     /// not wait for anything, and should depend on nothing but its argument. Leave what takes time to a delegate.
     func evaluate(_ trust: ServerTrust) -> ServerTrustDecision
 
+    /// Tells the observer of each change of its decisions from now on, before the change returns. The evaluator holds the
+    /// observer weakly. The default implementation does nothing, which is right for an evaluator that does not change.
+    ///
+    /// A session adds an observer to its evaluator, so that a change holds for every request that has not begun, also for
+    /// one that waits. If an evaluator changes without a word, the session only notices when a task starts. An evaluator
+    /// that asks another one passes the observer on to it.
+    func add(_ observer: any ServerEvaluatorObserver)
+
     /// Whether the session must not talk to this host without TLS, where it never asks an evaluator: a request for it
     /// over plain http fails before a connection is made. The default implementation says no.
     func forbidsPlainText(to host: String) -> Bool
@@ -36,8 +44,17 @@ extension ServerEvaluator {
     /// No fingerprint: the session makes a full handshake for every connection.
     public var fingerprint: [UInt8]? { nil }
 
+    /// Does nothing: the evaluator does not change.
+    public func add(_ observer: any ServerEvaluatorObserver) {}
+
     /// Allows plain http for every host.
     public func forbidsPlainText(to host: String) -> Bool { false }
+}
+
+/// What must know at once that an evaluator decides by other rules.
+public protocol ServerEvaluatorObserver: AnyObject, Sendable {
+    /// The evaluator has changed. Called on the thread that has changed it, without a lock.
+    func evaluatorDidChange()
 }
 
 /// An evaluator that may take its time: the handshake calls it on another thread, and waits for it as long as for a

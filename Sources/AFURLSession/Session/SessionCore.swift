@@ -17,6 +17,9 @@ final class SessionCore {
     let cache: CacheAccess
     /// The stored responses that the cache is asking servers about in the background.
     @exclusivity(unchecked) var refreshes: Set<CacheEntryID> = []
+    private let rules: SessionRules
+    /// How many changes of the rules the session has applied.
+    @exclusivity(unchecked) private var appliedRules: UInt64
     private let security: SessionSecurity
     let proxies: SessionProxies
     /// The steps of the session's loads.
@@ -61,7 +64,8 @@ final class SessionCore {
     init(
         world: World,
         settings: SessionSettings,
-        headers: HeaderDefaults,
+        rules: SessionRules,
+        proxies: ProxySelection,
         delegate: (any URLSessionDelegate)?,
         callbacks: any CallbackExecutor,
         asksRegisteredClasses: Bool = false,
@@ -84,10 +88,10 @@ final class SessionCore {
         }
         requestTimeout = settings.requestTimeout
         resourceTimeout = settings.resourceTimeout
-        security = SessionSecurity(settings.tls, connectionsPerHost: settings.maximumConnectionsPerHost)
-        let agent = headers.all.firstField("User-Agent")
-        let rules = settings.proxies.rules(agent: agent, environment: world.environment)
-        proxies = SessionProxies(rules, connectionsPerHost: settings.maximumConnectionsPerHost)
+        self.rules = rules
+        appliedRules = rules.number
+        security = SessionSecurity(rules.tls, connectionsPerHost: settings.maximumConnectionsPerHost)
+        self.proxies = SessionProxies(proxies, connectionsPerHost: settings.maximumConnectionsPerHost)
         pool = ConnectionPool(platform: world.platform, settings: settings.pool, observer: events)
         outbox = CallbackOutbox(loop: world.loop, executor: callbacks)
         mainOutbox = CallbackOutbox(loop: world.loop, executor: MainQueueExecutor(loop: world.loop))
@@ -173,18 +177,26 @@ final class SessionCore {
 
     // MARK: - Security
 
-    func replaceTLS(_ configuration: TLSConfiguration) {
-        security.replace(configuration)
-        _ = currentSecurity()
+    /// Applies the rules as they are now, if they have changed: connections made before serve no further request.
+    func followRules() {
+        let number = rules.number
+        guard number != appliedRules else { return }
+        appliedRules = number
+        if rules.takeForgetsAnswers(), security.isInUse { security.forget() }
+        security.replace(rules.tls)
+        if security.isInUse { _ = currentSecurity() }
+        proxies.follow { former, present in pool.replace(former, with: present) }
     }
 
-    /// The TLS rules for a task that starts now.
+    /// The TLS rules for a request that leaves now.
     func currentSecurity() -> SecurityContext {
-        security.context { former, present in pool.replace(former, with: present) }
+        followRules()
+        return security.context { former, present in pool.replace(former, with: present) }
     }
 
     /// Whether the session's evaluator must decide about this server, and cannot, because the request goes without TLS.
     func forbidsPlainText(to endpoint: @autoclosure () -> Endpoint) -> Bool {
+        followRules()
         guard security.hasEvaluator else { return false }
         let endpoint = endpoint()
         return endpoint.scheme == .http && security.forbidsPlainText(to: endpoint.host.text)

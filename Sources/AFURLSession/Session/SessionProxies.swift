@@ -36,6 +36,11 @@ final class SessionProxies {
         for security in securities.values { security.forget() }
     }
 
+    /// Applies the rules as they are now: an evaluator may have changed.
+    func follow(_ retire: (SecurityContext, SecurityContext) -> Void) {
+        for security in securities.values where security.isInUse { _ = security.context(retire) }
+    }
+
     /// The TLS rules for a new connection to the proxy; nil if it has no TLS. If the rules have changed, calls `retire`
     /// with the former and the new ones.
     func security(for route: ProxyRoute, _ retire: (SecurityContext, SecurityContext) -> Void) -> SecurityContext? {

@@ -48,7 +48,6 @@ public final class URLSession: NSObject, Sendable {
     struct State {
         var nextTaskIdentifier = 1
         var description: String?
-        var tls: TLSConfiguration
         var delegate: (any URLSessionDelegate)?
         /// The delegate, if it hears of resumed and suspended tasks.
         var stateDelegate: (any URLSessionTaskStateDelegate)?
@@ -79,6 +78,8 @@ public final class URLSession: NSObject, Sendable {
     let settings: SessionSettings
     let headers: HeaderDefaults
     let core: LoopBound<SessionCore>
+    private let rules: SessionRules
+    private let rulesWatch: RulesWatch
     /// The events for the monitors; nil without monitors.
     private let events: EventDispatcher?
     private let callbacks: any CallbackExecutor
@@ -129,15 +130,19 @@ public final class URLSession: NSObject, Sendable {
             ?? OperationQueueExecutor(delegateQueue, shortcut: own, for: world.loop)
         ownConfiguration = URLSessionConfiguration(settings)
         let stateDelegate = delegate as? any URLSessionTaskStateDelegate
-        state = Lock(State(tls: settings.tls, delegate: delegate, stateDelegate: stateDelegate))
+        state = Lock(State(delegate: delegate, stateDelegate: stateDelegate))
         tellsTaskStates = stateDelegate != nil
         let events = EventDispatcher(settings.monitoring.monitors, in: world)
         self.events = events
+        rules = SessionRules(settings.tls)
+        let agent = headers.all.firstField("User-Agent")
+        let proxies = settings.proxies.rules(agent: agent, environment: world.environment)
         core = LoopBound(
             SessionCore(
                 world: world,
                 settings: settings,
-                headers: headers,
+                rules: rules,
+                proxies: proxies,
                 delegate: delegate,
                 callbacks: callbacks,
                 asksRegisteredClasses: asksRegisteredClasses,
@@ -145,6 +150,7 @@ public final class URLSession: NSObject, Sendable {
             ),
             on: world.loop
         )
+        rulesWatch = RulesWatch(rules, of: core, in: world, proxies: proxies.allTLS)
         super.init()
     }
 
@@ -169,14 +175,8 @@ public final class URLSession: NSObject, Sendable {
     /// You may change it at any time. A change holds for every request that has not begun; connections made before it
     /// serve no further request.
     public var tls: TLSConfiguration {
-        get { state.withLock { $0.tls } }
-        set {
-            // Release the old value after the lock: that may run code of the program.
-            var configuration = newValue
-            state.withLock { swap(&$0.tls, &configuration) }
-            // The job reads it again: if two threads set it, the loop ends with the value that stays.
-            world.enqueue { [self] in core.value.replaceTLS(tls) }
-        }
+        get { rules.tls }
+        set { rulesWatch.replace(newValue) }
     }
 
     /// Called by the default implementation of a delegate's `async` method: `delegate` has no other, unless one of its own
@@ -323,10 +323,10 @@ extension URLSession {
 }
 
 extension URLSession {
-    /// Call it when the delegate begins to answer challenges by other rules: tasks that are resumed after it share no
+    /// Call it when the delegate begins to answer challenges by other rules: requests that have not begun share no
     /// connection, TLS session or stored response with a server that the delegate accepted before.
     package func forgetAnswers() {
-        world.enqueue { [core] in core.value.othersAnswer() }
+        rulesWatch.forgetAnswers()
     }
 
     /// Notes that delegates of this class answer no challenges. The session would learn it when it first asks one.

@@ -48,6 +48,40 @@ import Testing
         }
     }
 
+    @Test("a change of the policy object reaches a session's requests that wait, and its idle connections, T-TLS-12")
+    func waiting() async throws {
+        let server = try TestServer(tls: ServerTLS(site))
+        defer { server.stop() }
+        server.route("GET", "/held", ServerReply.text("late").held(until: "go"))
+        server.route("GET", "/hello", .text("hello"))
+        let policy = SecurityPolicy()
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.tls.anchors = .certificates([root.certificate])
+        configuration.tls.evaluator = policy
+        configuration.httpMaximumConnectionsPerHost = 1
+        let session = URLSession(configuration: configuration)
+        let (held, waiting, idle) = (
+            server.url("/held"), server.url("/hello"), URLSession(configuration: configuration)
+        )
+        #expect(try await idle.data(from: waiting).0 == Data("hello".utf8))
+        let (late, refused) = (Collected<Data?>(), Collected<(any Error)?>())
+        session.dataTask(with: held) { data, _, _ in late.add(data) }.resume()
+        try await server.waitForRequests(2)
+        session.dataTask(with: waiting) { _, _, error in refused.add(error) }.resume()
+        // The answer comes from the network thread, when the task waits there.
+        #expect(await session.allTasks.count == 2)
+
+        let other = PinSet([.certificate(try CertificateAuthority().certificate)])
+        policy.hostRules = [try .pins("127.0.0.1", other)]
+
+        // The other session's connection is idle, and no task of it starts.
+        try await server.waitForEnd(ofConnection: 1)
+        #expect((try await refused.wait(for: 1)[0] as? URLError)?.loadFailure?.reason == .trust)
+        server.signal("go")
+        #expect(try await late.wait(for: 1) == [Data("late".utf8)])
+        #expect(server.requests.count == 2)
+    }
+
     @Test("a server with a pin is loaded from, one without receives nothing, T-TLS-15, T-TLS-22")
     func pinned() async throws {
         let server = try TestServer(tls: ServerTLS(site))

@@ -11,13 +11,30 @@ import Testing
 extension SecuredTests {
     /// The rules are replaced while requests are on their way.
     struct PolicyChange {
+        /// Which rules follow, and who changes them: the program sets the session's property, or the evaluator changes and
+        /// tells the session.
         enum Successor: CaseIterable {
             case accepting
             case refusing
+            case acceptingItself
+            case refusingItself
 
-            var evaluator: FixedEvaluator { self == .accepting ? .accepting : .refusing }
+            var accepts: Bool { self == .accepting || self == .acceptingItself }
+            /// The evaluator that the session has first.
+            var first: (any ServerEvaluator)? {
+                self == .accepting || self == .refusing ? nil : SwitchedEvaluator([7])
+            }
+
+            func take(the session: URLSession) {
+                guard let evaluator = session.tls.evaluator as? SwitchedEvaluator else {
+                    session.tls.evaluator = accepts ? FixedEvaluator.accepting : .refusing
+                    return
+                }
+                evaluator.change(accepts: accepts)
+            }
+
             func expects(_ outcome: Outcome, _ text: String) -> Bool {
-                self == .accepting ? outcome.text == text : outcome.code == -1202
+                accepts ? outcome.text == text : outcome.code == -1202
             }
         }
 
@@ -30,7 +47,10 @@ extension SecuredTests {
             let site = try SecuredSite()
             site.server.route("GET", "/held", ServerReply.text("late").held(until: "go"))
             let (running, waiting) = (Outcomes(), Outcomes())
-            let session = site.narrowSession { $0.speak(version) }
+            let session = site.narrowSession { tls in
+                tls.speak(version)
+                tls.evaluator = successor.first
+            }
             session.dataTask(with: site.server.url("/held"), completionHandler: running.handler).resume()
             try await site.server.waitForRequests(1)
             for _ in 1...3 {
@@ -38,7 +58,7 @@ extension SecuredTests {
             }
             await session.settled()
 
-            session.tls.evaluator = successor.evaluator
+            successor.take(the: session)
 
             #expect(try await waiting.wait(for: 3).allSatisfy { successor.expects($0, "hello") })
             #expect(running.all.value.isEmpty)
@@ -54,18 +74,24 @@ extension SecuredTests {
             let site = try SecuredSite()
             let resolver = HeldNames()
             let outcomes = Outcomes()
-            try await OwnWorld.run(names: resolver, { $0.tls = site.tls }) { session in
+            try await OwnWorld.run(
+                names: resolver,
+                { configuration in
+                    configuration.tls = site.tls
+                    configuration.tls.evaluator = successor.first
+                }
+            ) { session in
                 let url = try #require(URL(string: "https://localhost:\(site.server.port)/hello"))
                 for _ in 1...3 { session.dataTask(with: url, completionHandler: outcomes.handler).resume() }
                 try await resolver.asked.wait("lookups") { $0 > 0 }
 
-                session.tls.evaluator = successor.evaluator
+                successor.take(the: session)
                 resolver.release()
 
                 #expect(try await outcomes.wait(for: 3).allSatisfy { successor.expects($0, "hello") })
             }
             for connection in try await site.server.waitUntilIdle() {
-                #expect(connection.requestCount == 0 || successor == .accepting)
+                #expect(connection.requestCount == 0 || successor.accepts)
             }
         }
 
@@ -75,16 +101,19 @@ extension SecuredTests {
             site.server.route("POST", "/hello", .text("hello"))
             let asked = Watched<[@Sendable (InputStream?) -> Void]>([])
             let delegate = SlowStreamSource(asked)
-            let session = site.session(delegate: delegate) { $0.speak(version) }
+            let session = site.session(delegate: delegate) { tls in
+                tls.speak(version)
+                tls.evaluator = successor.first
+            }
             session.uploadTask(withStreamedRequest: URLRequest("POST", site.server.url("/hello"))).resume()
             let give = try await asked.wait("the question for a stream") { !$0.isEmpty }[0]
 
-            session.tls.evaluator = successor.evaluator
+            successor.take(the: session)
             give(InputStream(data: Data("body".utf8)))
 
             let outcome = try await delegate.outcome.wait("the end") { $0 != nil }
             #expect(outcome.map { successor.expects($0, "hello") } == true, "\(String(describing: outcome))")
-            #expect(successor == .accepting || site.server.requests.isEmpty)
+            #expect(successor.accepts || site.server.requests.isEmpty)
         }
 
         @Test("a handshake under way is given up, T-TLS-12", arguments: matrix)
@@ -92,13 +121,16 @@ extension SecuredTests {
             let site = try SecuredSite()
             site.server.script(on: .connection(1), .pause(until: "go"), .handshake, .serve)
             let outcomes = Outcomes()
-            let session = site.narrowSession { $0.speak(version) }
+            let session = site.narrowSession { tls in
+                tls.speak(version)
+                tls.evaluator = successor.first
+            }
             for _ in 1...3 {
                 session.dataTask(with: site.server.url("/hello"), completionHandler: outcomes.handler).resume()
             }
             try await site.server.waitForConnections(1)
 
-            session.tls.evaluator = successor.evaluator
+            successor.take(the: session)
 
             #expect(try await outcomes.wait(for: 3).allSatisfy { successor.expects($0, "hello") })
             site.server.signal("go")
@@ -116,17 +148,18 @@ extension SecuredTests {
             let outcomes = Outcomes()
             let session = site.session(delegate: delegate) { tls in
                 tls.speak(version)
+                tls.evaluator = successor.first
                 tls.decisionTimeout = 60
             }
             session.dataTask(with: site.server.url("/hello"), completionHandler: outcomes.handler).resume()
             try await delegate.methods.wait("the question") { !$0.isEmpty }
 
             isGated.withLock { $0 = false }
-            session.tls.evaluator = successor.evaluator
+            successor.take(the: session)
 
             #expect(successor.expects(try await outcomes.first(), "hello"))
             #expect(try await site.ended(1).requestCount == 0)
-            #expect(delegate.methods.value.count == (successor == .accepting ? 2 : 1))
+            #expect(delegate.methods.value.count == (successor.accepts ? 2 : 1))
         }
 
         @Test("a response under way ends as it began, and its connection with it, T-TLS-12", arguments: matrix)
@@ -140,12 +173,15 @@ extension SecuredTests {
                 .expectEnd
             )
             let outcomes = Outcomes()
-            let session = site.session { $0.speak(version) }
+            let session = site.session { tls in
+                tls.speak(version)
+                tls.evaluator = successor.first
+            }
             let task = session.dataTask(with: site.server.url("/long"), completionHandler: outcomes.handler)
             task.resume()
             try await eventually { task.countOfBytesReceived == 5 }
 
-            session.tls.evaluator = successor.evaluator
+            successor.take(the: session)
             let second = try await session.outcome(of: site.server.url("/hello"))
             site.server.signal("go")
 
@@ -155,13 +191,16 @@ extension SecuredTests {
             #expect(former.requestCount == 1 && former.completedSteps == 5)
         }
 
-        @Test("an idle connection of former rules is closed at once, T-TLS-12", arguments: TLSVersion.allCases)
-        func idle(version: TLSVersion) async throws {
+        @Test("an idle connection of former rules is closed at once, T-TLS-12", arguments: matrix)
+        func idle(version: TLSVersion, successor: Successor) async throws {
             let site = try SecuredSite()
-            let session = site.session { $0.speak(version) }
+            let session = site.session { tls in
+                tls.speak(version)
+                tls.evaluator = successor.first
+            }
             #expect(try await session.outcome(of: site.server.url("/hello")).text == "hello")
 
-            session.tls.evaluator = FixedEvaluator.refusing
+            successor.take(the: session)
 
             #expect(try await site.ended(1).tls?.receivedEnd == true)
         }
@@ -177,12 +216,15 @@ extension SecuredTests {
                 .close
             )
             let outcomes = Outcomes()
-            let session = site.session { $0.speak(version) }
+            let session = site.session { tls in
+                tls.speak(version)
+                tls.evaluator = successor.first
+            }
             #expect(try await session.outcome(of: site.server.url("/1")).text == "ok")
             session.dataTask(with: site.server.url("/hello"), completionHandler: outcomes.handler).resume()
             try await site.server.waitForRequests(2)
 
-            session.tls.evaluator = successor.evaluator
+            successor.take(the: session)
             await session.settled()
             site.server.signal("go")
 
@@ -201,12 +243,15 @@ extension SecuredTests {
             )
             site.server.script(on: .connection(2), .pause(until: "go"), .handshake, .serve)
             let outcomes = Outcomes()
-            let session = site.session { $0.speak(version) }
+            let session = site.session { tls in
+                tls.speak(version)
+                tls.evaluator = successor.first
+            }
             #expect(try await session.outcome(of: site.server.url("/1")).text == "ok")
             session.dataTask(with: site.server.url("/hello"), completionHandler: outcomes.handler).resume()
             try await site.server.waitForConnections(2)
 
-            session.tls.evaluator = successor.evaluator
+            successor.take(the: session)
 
             #expect(successor.expects(try await outcomes.first(), "hello"))
             site.server.signal("go")
@@ -239,6 +284,74 @@ extension SecuredTests {
 
         @Test func `T-TLS-12 no connection lives longer than ten minutes`() {
             #expect(URLSessionConfiguration.default.maximumConnectionAge == 600)
+        }
+
+        @Test("rules that change while an evaluator judges hold for the request at once, T-TLS-12", arguments: matrix)
+        func judging(version: TLSVersion, successor: Successor) async throws {
+            let site = try SecuredSite()
+            let (meanwhile, isFirst) = (Lock<(@Sendable () -> Void)?>(nil), Lock(true))
+            let judge = SwitchedEvaluator([7]) { meanwhile.withLock { $0 }?() }
+            let session = site.session { tls in
+                tls.speak(version)
+                tls.evaluator = judge
+            }
+            meanwhile.withLock { meanwhile in
+                meanwhile = {
+                    let isFirst = isFirst.withLock { isFirst in
+                        defer { isFirst = false }
+                        return isFirst
+                    }
+                    guard isFirst else { return }
+                    if successor.first == nil {
+                        session.tls.evaluator = successor.accepts ? FixedEvaluator.accepting : .refusing
+                    } else {
+                        judge.change(accepts: successor.accepts)
+                    }
+                }
+            }
+            defer { meanwhile.withLock { $0 = nil } }
+
+            let outcome = try await session.outcome(of: site.server.url("/hello"))
+
+            #expect(successor.expects(outcome, "hello"), "\(outcome)")
+            #expect(site.server.connections.first?.requestCount == 0)
+        }
+
+        @Test("a pipelined, a suspended and a repeated request follow an evaluator that changes itself, T-TLS-12")
+        func waiting() async throws {
+            let site = try SecuredSite()
+            site.server.route("GET", "/held", ServerReply.text("late").held(until: "go"))
+            let evaluator = SwitchedEvaluator([7])
+            let session = site.narrowSession { $0.evaluator = evaluator }
+            let (running, outcomes) = (Outcomes(), Outcomes())
+            session.dataTask(with: site.server.url("/held"), completionHandler: running.handler).resume()
+            try await site.server.waitForRequests(1)
+            var piped = URLRequest(url: site.server.url("/hello"))
+            piped.httpShouldUsePipelining = true
+            session.dataTask(with: piped, completionHandler: outcomes.handler).resume()
+            let suspended = session.dataTask(with: site.server.url("/hello"), completionHandler: outcomes.handler)
+            suspended.resume()
+            await session.settled()
+            suspended.suspend()
+            await session.settled()
+
+            evaluator.change(accepts: false)
+            suspended.resume()
+
+            #expect(try await outcomes.wait(for: 2).allSatisfy { $0.code == -1202 })
+            site.server.signal("go")
+            #expect(try await running.first().text == "late")
+            #expect(site.server.requests.count == 1)
+        }
+
+        @Test func `T-TLS-84 evaluators of two types with equal bytes share nothing`() async throws {
+            let site = try SecuredSite()
+            let session = site.session { $0.evaluator = FixedEvaluator([7]) { _ in .accept } }
+            #expect(try await session.outcome(of: site.server.url("/hello")).text == "hello")
+
+            session.tls.evaluator = SwitchedEvaluator([7], accepts: false)
+
+            #expect(try await session.outcome(of: site.server.url("/hello")).code == -1202)
         }
 
         @Test("rules that change with every request are each kept, T-TLS-13", arguments: TLSVersion.allCases)
@@ -275,7 +388,7 @@ extension SecuredTests {
             #expect(try await session.outcome(of: site.server.url("/hello")).text == "hello")
             #expect(site.server.acceptedConnections == 1)
 
-            evaluator.refuse()
+            evaluator.changeSilently()
 
             #expect(try await session.outcome(of: site.server.url("/hello")).code == -1202)
             #expect(site.server.acceptedConnections == 2)
@@ -288,7 +401,7 @@ extension SecuredTests {
             let session = site.session { $0.evaluator = evaluator }
             #expect(try await session.outcome(of: site.server.url("/hello")).text == "hello")
 
-            evaluator.refuse()
+            evaluator.changeSilently()
 
             #expect(try await session.outcome(of: site.server.url("/hello")).code == -1202)
         }
@@ -296,21 +409,29 @@ extension SecuredTests {
 }
 
 /// A policy that its owner may change at any time.
-private final class SwitchedEvaluator: ServerEvaluator {
+final class SwitchedEvaluator: ServerEvaluator {
     private let frozen: Lock<Frozen>
     private let copiesAreValues: Bool
+    private let observers = Lock<[WeakObserver]>([])
+
+    private struct WeakObserver: Sendable {
+        weak var object: (any ServerEvaluatorObserver)?
+    }
 
     private final class Frozen: ServerEvaluator {
         let fingerprint: [UInt8]?
         let accepts: Bool
+        let judging: @Sendable () -> Void
 
-        init(_ fingerprint: [UInt8]?, accepts: Bool) {
+        init(_ fingerprint: [UInt8]?, accepts: Bool, judging: @escaping @Sendable () -> Void) {
             self.fingerprint = fingerprint
             self.accepts = accepts
+            self.judging = judging
         }
 
         func evaluate(_ trust: ServerTrust) -> ServerTrustDecision {
-            accepts ? .accept : .reject(rule: "switch", explanation: "it is off")
+            judging()
+            return accepts ? .accept : .reject(rule: "switch", explanation: "it is off")
         }
     }
 
@@ -320,8 +441,14 @@ private final class SwitchedEvaluator: ServerEvaluator {
         func evaluate(_ trust: ServerTrust) -> ServerTrustDecision { original.evaluate(trust) }
     }
 
-    init(_ fingerprint: [UInt8]?, copiesAreValues: Bool = false) {
-        frozen = Lock(Frozen(fingerprint, accepts: true))
+    /// - Parameter judging: Called within each decision.
+    init(
+        _ fingerprint: [UInt8]?,
+        accepts: Bool = true,
+        copiesAreValues: Bool = false,
+        judging: @escaping @Sendable () -> Void = {}
+    ) {
+        frozen = Lock(Frozen(fingerprint, accepts: accepts, judging: judging))
         self.copiesAreValues = copiesAreValues
     }
 
@@ -334,8 +461,19 @@ private final class SwitchedEvaluator: ServerEvaluator {
 
     func evaluate(_ trust: ServerTrust) -> ServerTrustDecision { snapshot().evaluate(trust) }
 
-    func refuse() {
-        frozen.withLock { $0 = Frozen($0.fingerprint.map { $0 + [0] }, accepts: false) }
+    func add(_ observer: any ServerEvaluatorObserver) {
+        observers.withLock { $0.append(WeakObserver(object: observer)) }
+    }
+
+    /// Changes, and tells its sessions.
+    func change(accepts: Bool) {
+        frozen.withLock { $0 = Frozen($0.fingerprint.map { $0 + [0] }, accepts: accepts, judging: $0.judging) }
+        for observer in observers.withLock({ $0 }) { observer.object?.evaluatorDidChange() }
+    }
+
+    /// Refuses every server from now on, and tells no session.
+    func changeSilently() {
+        frozen.withLock { $0 = Frozen($0.fingerprint.map { $0 + [0] }, accepts: false, judging: $0.judging) }
     }
 }
 

@@ -1,0 +1,82 @@
+import AFBase
+import AFLoop
+import AFTransport
+import Synchronization
+
+/// The rules by which a session judges its servers, as they are now. They change in one way only: the
+/// program through `URLSession.tls`, an evaluator that changes itself, or a delegate that begins to answer by other rules.
+///
+/// A change counts at once. The loop looks at the number of changes before a request leaves: a change may come from another
+/// thread in the middle of a turn, and the job that applies it waits for the next one.
+final class SessionRules: Sendable {
+    private struct State {
+        var tls: TLSConfiguration
+        var forgetsAnswers = false
+    }
+
+    private let state: Lock<State>
+    private let changes = Atomic<UInt64>(0)
+
+    init(_ tls: TLSConfiguration) {
+        state = Lock(State(tls: tls))
+    }
+
+    var tls: TLSConfiguration { state.withLock { $0.tls } }
+
+    /// How often the rules have changed.
+    var number: UInt64 { changes.load(ordering: .acquiring) }
+
+    fileprivate func replace(_ tls: TLSConfiguration) {
+        // Release the old value after the lock: that may run code of the program.
+        var tls = tls
+        state.withLock { swap(&$0.tls, &tls) }
+    }
+
+    fileprivate func forgetAnswers() {
+        state.withLock { $0.forgetsAnswers = true }
+    }
+
+    /// Whether others answer challenges than before the last call.
+    func takeForgetsAnswers() -> Bool {
+        state.withLock { state in
+            defer { state.forgetsAnswers = false }
+            return state.forgetsAnswers
+        }
+    }
+
+    fileprivate func countChange() {
+        changes.add(1, ordering: .releasing)
+    }
+}
+
+/// Brings changes of the rules to the loop of a session.
+final class RulesWatch: ServerEvaluatorObserver {
+    private let rules: SessionRules
+    private let core: LoopBound<SessionCore>
+    private let world: World
+
+    init(_ rules: SessionRules, of core: LoopBound<SessionCore>, in world: World, proxies: [TLSConfiguration]) {
+        self.rules = rules
+        self.core = core
+        self.world = world
+        for tls in [rules.tls] + proxies { tls.evaluator?.add(self) }
+    }
+
+    func replace(_ tls: TLSConfiguration) {
+        tls.evaluator?.add(self)
+        rules.replace(tls)
+        evaluatorDidChange()
+    }
+
+    func forgetAnswers() {
+        rules.forgetAnswers()
+        evaluatorDidChange()
+    }
+
+    func evaluatorDidChange() {
+        rules.countChange()
+        // The child of a fork has no loop, and must not touch the lock of its inbox.
+        guard world.unavailability() == nil else { return }
+        world.enqueue { [core] in core.value.followRules() }
+    }
+}
