@@ -138,10 +138,9 @@ package final class SessionSecurity {
     /// without fingerprints cannot be compared: those of the evaluator's own type count as copies of it, which do not
     /// change.
     private func decideAlike(_ left: (any ServerEvaluator)?, _ right: (any ServerEvaluator)?) -> Bool {
-        guard let left, let right, left.fingerprint == nil, right.fingerprint == nil else {
-            return left?.fingerprint == right?.fingerprint
-        }
-        guard type(of: left) == type(of: right), let evaluator = configuration.evaluator else { return false }
+        guard let left, let right else { return left == nil && right == nil }
+        guard type(of: left) == type(of: right), left.fingerprint == right.fingerprint else { return false }
+        guard left.fingerprint == nil, let evaluator = configuration.evaluator else { return true }
         return isObject(left) ? left as AnyObject === right as AnyObject : type(of: evaluator) == type(of: left)
     }
 

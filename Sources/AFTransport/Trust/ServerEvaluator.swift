@@ -15,7 +15,7 @@ public protocol ServerEvaluator: Sendable {
     /// takes each for a change, and makes a new connection for each task.
     func snapshot() -> any ServerEvaluator
 
-    /// Evaluators with equal bytes decide alike: what one accepted may serve the other. Nil, the default
+    /// Evaluators of one type with equal bytes decide alike: what one accepted may serve the other. Nil, the default
     /// implementation, says nothing about the decisions: then the session makes a full handshake for every connection.
     /// ``TrustFingerprint`` makes the bytes.
     var fingerprint: [UInt8]? { get }

@@ -74,7 +74,10 @@ extension TLSConfiguration {
         text.add(anchors.fingerprint)
         switch (evaluator, evaluator?.fingerprint) {
         case (nil, _): text.add([0])
-        case (.some, let known?): text.add([1] + known)
+        case (.some(let evaluator), let known?):
+            text.add([1] + known)
+            // Evaluators of two types may have the same bytes, and decide by other rules.
+            text.add((_mangledTypeName(type(of: evaluator)) ?? "").utf8)
         case (.some, nil): text.add([2] + String(unnamed).utf8)
         }
         text.add(identity.map { [1] + $0.fingerprint } ?? [0])
