@@ -38,7 +38,7 @@ enum CacheEntryCoding {
         let head = entry.head
         var fields = CacheFieldWriter()
         fields.add(head.key.bytes)
-        fields.add(head.partition.origin)
+        fields.add(head.partition.scope.bytes)
         fields.add(number: UInt8(head.isDecoded ? 1 : 0))
         fields.add(number: UInt16(clamping: head.status))
         fields.add(number: head.version.rawValue)
@@ -80,7 +80,7 @@ enum CacheEntryCoding {
         else { return nil }
         let stored = StoredHead(
             key: key,
-            partition: CachePartition(stored: origin),
+            partition: CachePartition(TrustScope(stored: origin)),
             vary: vary,
             isDecoded: isDecoded == 1,
             status: Int(status),

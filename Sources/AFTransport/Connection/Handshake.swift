@@ -25,6 +25,10 @@ package struct HandshakeReport: Sendable {
     package var isResumed = false
     /// The handshake asked a delegate.
     package var wasDecidedElsewhere = false
+    /// A delegate's word has trusted the server, or shown it a certificate of the client.
+    package var followsDelegate = false
+    /// The server's chain has passed the standard evaluation.
+    package var isChainTrusted = false
 }
 
 /// Why a connection was not secured, with all that is known of the server.
@@ -146,6 +150,8 @@ package final class Handshake: ChannelHandler, TimerTarget {
         report.cipherSuite = channel.engine.cipherSuite
         report.isResumed = channel.engine.isResumed
         report.wasDecidedElsewhere = judge.delegateWasAsked
+        report.followsDelegate = judge.followsDelegate
+        report.isChainTrusted = judge.isChainTrusted
         let client = client
         finish()
         self.channel = nil

@@ -56,6 +56,9 @@ package final class HandshakeJudge: TLSEngineClient {
     /// A delegate was asked. It may decide otherwise the next time, so no session of this connection is resumed.
     private(set) var delegateWasAsked = false
 
+    /// A delegate has trusted the server, or shown it a certificate of the client.
+    private(set) var followsDelegate = false
+
     /// What the server showed, now or when the session was made that is being resumed.
     package private(set) var trust: ServerTrust?
     /// The handshake offered a session of an earlier one.
@@ -226,8 +229,16 @@ package final class HandshakeJudge: TLSEngineClient {
 
     private func note(_ answer: HandshakeAnswer) {
         switch answer {
-        case .unasked, .gone, .evaluated: break
-        case .trust, .identity, .standard, .reject, .cancel, .none: delegateWasAsked = true
+        case .unasked, .gone, .evaluated: return
+        case .trust, .identity: followsDelegate = true
+        case .standard, .reject, .cancel, .none: break
         }
+        delegateWasAsked = true
+    }
+
+    /// Whether the server's chain passes the standard evaluation. Without an evaluator and a delegate it has.
+    var isChainTrusted: Bool {
+        if security.evaluator == nil, !followsDelegate { return true }
+        return trust?.evaluation.isTrusted ?? false
     }
 }

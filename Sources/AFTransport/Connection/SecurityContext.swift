@@ -46,8 +46,10 @@ package final class SecurityContext {
     /// Every later handshake would fail as well.
     package func forgetContext() { made = nil }
 
-    /// An evaluator without a fingerprint says nothing about its decisions: no session under it is resumed.
-    package var mayResume: Bool { configuration.resumesSessions && (evaluator == nil || evaluator?.fingerprint != nil) }
+    /// Whether equal fingerprints mean equal decisions: an evaluator without one says nothing about its own.
+    package var isNamed: Bool { evaluator == nil || evaluator?.fingerprint != nil }
+
+    package var mayResume: Bool { configuration.resumesSessions && isNamed }
 }
 
 extension SecurityContext: Hashable {

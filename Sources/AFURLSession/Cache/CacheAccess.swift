@@ -17,8 +17,6 @@ import Foundation
 final class CacheAccess {
     let cache: URLCache?
     private let world: World
-    /// Tells the session apart from all other sessions of the process.
-    private let number: UInt64
     private var worker: (any BlockingWorker)?
     /// An inquiry gave up waiting for the disk, and the disk has answered none since.
     private var isDiskHanging = false
@@ -28,7 +26,6 @@ final class CacheAccess {
     init(_ cache: URLCache?, in world: World) {
         self.cache = cache
         self.world = world
-        number = UniqueNumber.next()
     }
 
     private var store: CacheStore? { cache?.store }
@@ -67,30 +64,6 @@ final class CacheAccess {
     func moment() -> CacheInstant { now }
 
     // MARK: - 1, 2: before a request is sent
-
-    /// The partition of the requests that a response of this server may answer.
-    ///
-    /// - Parameters:
-    ///   - security: The rules the server is judged by; nil for `http`.
-    ///   - isDecidedElsewhere: A delegate may accept what the rules would not.
-    ///   - judge: The judge that decides, unless it is the delegate of the session.
-    ///   - socketPath: The socket that is connected to in place of the server; nil if there is none.
-    func partition(
-        for endpoint: Endpoint,
-        security: SecurityContext?,
-        isDecidedElsewhere: Bool,
-        by judge: TrustJudge? = nil,
-        through socketPath: String?
-    ) -> CachePartition {
-        guard endpoint.scheme == .https else { return CachePartition.open.through(socketPath) }
-        guard let security, !isDecidedElsewhere, security.evaluator == nil || security.evaluator?.fingerprint != nil
-        else {
-            // A new context with the same rules: a delegate that decided in the former one may have accepted more.
-            let rules = (security?.fingerprint ?? []) + Array("\(security?.id ?? 0)".utf8)
-            return CachePartition.unnamed(number, (judge?.bytes ?? []) + rules).through(socketPath)
-        }
-        return CachePartition.verified(by: security.fingerprint).through(socketPath)
-    }
 
     /// Finds out where the answer comes from.
     ///

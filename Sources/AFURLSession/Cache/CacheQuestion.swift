@@ -7,24 +7,10 @@ import Foundation
 struct CacheQuestion: Sendable {
     let request: WireRequest
     let policy: URLRequest.CachePolicy
-    /// How the server is reached, and why it is trusted; see
-    /// ``CacheAccess/partition(for:security:isDecidedElsewhere:by:through:)``.
+    /// How the server is reached, and why it is trusted.
     let partition: CachePartition
     /// Whether the task gets bodies without their content coding.
     let decodes: Bool
-}
-
-extension CachePartition {
-    /// The same partition where connections are made to another endpoint, or not to every address.
-    func reached(at endpoint: Endpoint, within limits: LimitSettings) -> CachePartition {
-        var partition = self
-        if let place = limits.overrides.place(of: endpoint) { partition = partition.redirected(to: place.text) }
-        guard let filter = limits.addressFilter else { return partition }
-        return partition.filtered(
-            by: filter.number,
-            isLasting: filter.number == AddressFilter.numberOfPublicOnly
-        )
-    }
 }
 
 extension CacheUse {

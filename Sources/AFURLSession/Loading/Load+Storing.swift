@@ -1,5 +1,6 @@
 import AFBase
 import AFLoop
+import AFState
 import AFTransport
 import AFWire
 import Foundation
@@ -45,17 +46,16 @@ extension Load {
         _ security: SecurityContext?,
         isDecidedElsewhere: Bool
     ) -> CacheQuestion {
-        let partition = session.cache.partition(
-            for: request.endpoint,
-            security: security,
-            isDecidedElsewhere: isDecidedElsewhere,
-            by: trustJudge(for: request.endpoint),
-            through: session.settings.unixDomainSocketPath
+        let scope = session.scopes.scope(
+            of: request.endpoint,
+            under: security,
+            word: isDecidedElsewhere ? .delegate(trustJudge(for: request.endpoint)) : .none,
+            isProven: false
         )
         return CacheQuestion(
             request: request,
             policy: policy,
-            partition: partition.reached(at: request.endpoint, within: session.settings.limits),
+            partition: CachePartition(scope),
             decodes: session.decodesAnswer(to: request)
         )
     }

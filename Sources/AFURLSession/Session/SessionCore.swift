@@ -15,6 +15,8 @@ final class SessionCore {
     let cookies: HTTPCookieStorage?
     let proven: ProvenCredentials
     let cache: CacheAccess
+    /// Makes the scopes of what the session learns.
+    let scopes: SessionScopes
     /// The stored responses that the cache is asking servers about in the background.
     @exclusivity(unchecked) var refreshes: Set<CacheEntryID> = []
     private let rules: SessionRules
@@ -82,6 +84,7 @@ final class SessionCore {
         cookies = settings.cookies.setsCookies && settings.cookies.policy != .never ? settings.cookies.storage : nil
         steps = LoadSteps(for: settings, asksRegisteredClasses: asksRegisteredClasses, in: world)
         cache = CacheAccess(settings.cache.cache, in: world)
+        scopes = SessionScopes(settings)
         proven = ProvenCredentials(settings.credentials) {
             var generator = SystemRandomNumberGenerator()
             return (0..<16).map { _ in UInt8.random(in: 0...255, using: &generator) }

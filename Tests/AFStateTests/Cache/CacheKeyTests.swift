@@ -87,15 +87,25 @@ extension CacheTests {
 
         @Test("a server trusted by other rules is another partition, T-CAC-28")
         func partitions() {
-            let one = CachePartition.verified(by: [1, 2])
-            #expect(one != CachePartition.verified(by: [1, 3]) && one != .open && one != .caller)
-            #expect(one != CachePartition.unnamed(1, [1, 2]) && !CachePartition.unnamed(1, []).isLasting)
-            #expect(CachePartition.unnamed(1, [1]) != CachePartition.unnamed(2, [1]))
+            let one = TrustScope.rules([1, 2], isProven: false)
+            #expect(one != .rules([1, 3], isProven: false) && one != .clear && one != .program)
+            #expect(one == .rules([1, 2], isProven: true))
+            #expect(one != .word(inSession: 1, [1, 2]) && !TrustScope.word(inSession: 1, []).isLasting)
+            #expect(TrustScope.word(inSession: 1, [1]) != .word(inSession: 2, [1]))
             #expect(UniqueNumber.next() != UniqueNumber.next())
-            #expect(
-                CachePartition.open.through("/a") != .open
-                    && CachePartition.open.through("/a") != CachePartition.open.through("/b")
-            )
+            #expect(TrustScope.clear.through("/a") != .clear && TrustScope.clear.through("/a") != .clear.through("/b"))
+        }
+
+        @Test("what stands for a scope outside the process says nothing of it, and tells it from others, T-CAC-28")
+        func scopeDigests() {
+            let scopes: [TrustScope] = [
+                .clear, .program, .rules([1], isProven: false), .rules([2], isProven: false),
+                .word(inSession: 1, [1]), .word(inSession: 2, [1]), .protocolClass("A"), .protocolClass("B"),
+                .clear.through("/a"),
+            ]
+            let digests = scopes.compactMap(\.digest)
+            #expect(Set(digests).count == scopes.count && digests.allSatisfy { $0.count == 16 })
+            #expect(scopes.map(\.digest) == digests)
         }
 
         @Test("each value of Authorization is a partition that never lasts, T-CAC-02")

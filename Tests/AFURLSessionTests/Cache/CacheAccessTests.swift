@@ -99,23 +99,20 @@ extension CacheTests {
                 scene.question(try frozen("https://a.test/page"), partition: partition)
             }
             let endpoint = try RequestURL("https://a.test/").endpoint
-            let partitions = try scene.onLoop { access in
-                func context(_ id: Int, _ fingerprint: [UInt8]) -> SecurityContext {
-                    SecurityContext(id: id, TLSConfiguration(), nil, fingerprint, sessionsPerPeer: 1)
-                }
-                return [
-                    access.partition(for: endpoint, security: context(1, [1]), isDecidedElsewhere: false, through: nil),
-                    access.partition(for: endpoint, security: context(2, [2]), isDecidedElsewhere: false, through: nil),
-                    access.partition(for: endpoint, security: context(1, [1]), isDecidedElsewhere: true, through: nil),
-                    access.partition(
-                        for: endpoint,
-                        security: context(1, [1]),
-                        isDecidedElsewhere: false,
-                        through: "/s"
-                    ),
-                    access.partition(for: endpoint, security: nil, isDecidedElsewhere: false, through: nil),
-                ]
+            func context(_ id: Int, _ fingerprint: [UInt8]) -> SecurityContext {
+                SecurityContext(id: id, TLSConfiguration(), nil, fingerprint, sessionsPerPeer: 1)
             }
+            let configuration = URLSessionConfiguration.ephemeral
+            let scopes = SessionScopes(configuration.settings)
+            configuration.unixDomainSocketPath = "/s"
+            let through = SessionScopes(configuration.settings)
+            let partitions = [
+                scopes.scope(of: endpoint, under: context(1, [1]), word: .none, isProven: false),
+                scopes.scope(of: endpoint, under: context(2, [2]), word: .none, isProven: false),
+                scopes.scope(of: endpoint, under: context(1, [1]), word: .delegate(nil), isProven: false),
+                through.scope(of: endpoint, under: context(1, [1]), word: .none, isProven: false),
+                scopes.scope(of: endpoint, under: nil, word: .none, isProven: false),
+            ].map { CachePartition($0) }
             #expect(Set(partitions).count == 5)
             #expect(partitions.map(\.isLasting) == [true, true, false, true, false])
             for partition in partitions {

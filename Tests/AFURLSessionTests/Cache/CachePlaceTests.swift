@@ -1,3 +1,4 @@
+import AFTransport
 import AFWire
 import Foundation
 import Testing
@@ -27,11 +28,8 @@ extension CacheTests {
             let override = try #require(HostOverride(host: "a.test", toHost: "b.test"))
             let other = try #require(HostOverride(host: "a.test", toPort: 81))
             let stranger = try #require(HostOverride(host: "c.test", toHost: "b.test"))
-            func partition(_ filter: AddressFilter?, _ overrides: HostOverride...) -> CachePartition {
-                CachePartition.open.reached(
-                    at: endpoint,
-                    within: LimitSettings(addressFilter: filter, overrides: overrides)
-                )
+            func partition(_ filter: AddressFilter?, _ overrides: HostOverride...) -> TrustScope {
+                scope(at: endpoint, within: LimitSettings(addressFilter: filter, overrides: overrides))
             }
             let own = AddressFilter { _ in true }
             let all = [
@@ -41,40 +39,51 @@ extension CacheTests {
             #expect(
                 Set(all).count == all.count && all.map(\.isLasting) == [true, true, true, true, false, false, false]
             )
-            #expect(partition(nil, stranger) == .open && partition(own) == all[4])
+            #expect(partition(nil, stranger) == .clear && partition(own) == all[4])
             #expect(partition(nil, stranger, override, other) == all[1])
         }
 
         @Test func `T-CAC-28 each kind of partition begins with a number of its own`() throws {
             let endpoint = try RequestURL("http://a.test/").endpoint
             let override = try #require(HostOverride(host: "a.test", toHost: "b.test"))
-            func reached(_ filter: AddressFilter?, _ overrides: HostOverride...) -> CachePartition {
-                CachePartition.open.reached(
-                    at: endpoint,
-                    within: LimitSettings(addressFilter: filter, overrides: overrides)
-                )
+            func reached(_ filter: AddressFilter?, _ overrides: HostOverride...) -> TrustScope {
+                scope(at: endpoint, within: LimitSettings(addressFilter: filter, overrides: overrides))
             }
             let kinds = [
-                CachePartition.open, .caller, .verified(by: [7]), .unnamed(1, [7]), .open.through("/a"),
-                reached(nil, override), reached(.publicAddressesOnly),
+                TrustScope.clear, .program, .rules([7], isProven: false), .word(inSession: 1, [7]),
+                .clear.through("/a"), reached(nil, override), reached(.publicAddressesOnly), .protocolClass("A"),
             ]
 
             // They stand in files, where a later version has to find the same.
-            #expect(kinds.map(\.origin.first) == [0, 1, 2, 3, 4, 5, 6])
-            #expect(kinds.map(\.isLasting) == [true, true, true, false, true, true, true])
+            #expect(kinds.map(\.bytes.first) == [0, 1, 2, 3, 4, 5, 6, 7])
+            #expect(kinds.map(\.isLasting) == [true, true, true, false, true, true, true, true])
         }
 
         @Test func `T-CAC-28 what is reached another way keeps apart who was trusted`() throws {
-            let endpoint = try RequestURL("http://a.test/").endpoint
+            let endpoint = try RequestURL("https://a.test/").endpoint
             let override = try #require(HostOverride(host: "a.test", toHost: "b.test"))
-            let limits = LimitSettings(addressFilter: .publicAddressesOnly, overrides: [override])
-            let origins = [CachePartition.open, .verified(by: [7]), .verified(by: [8])]
+            let rules = [[7], [8]].map {
+                SecurityContext(id: 1, TLSConfiguration(), nil, $0, sessionsPerPeer: 1)
+            }
+            for limits in [
+                LimitSettings(addressFilter: .publicAddressesOnly, overrides: [override]),
+                LimitSettings(overrides: [override]),
+            ] {
+                let scopes = rules.map { scope(at: endpoint, within: limits, under: $0) }
+                #expect(Set(scopes).count == 2)
+            }
+            #expect(Set([TrustScope.clear, .program].map { $0.through("/a") }).count == 2)
+        }
 
-            #expect(Set(origins.map { $0.through("/a") }).count == 3)
-            #expect(Set(origins.map { $0.reached(at: endpoint, within: limits) }).count == 3)
-            #expect(
-                Set(origins.map { $0.reached(at: endpoint, within: LimitSettings(overrides: [override])) }).count == 3
-            )
+        private func scope(
+            at endpoint: Endpoint,
+            within limits: LimitSettings,
+            under rules: SecurityContext? = nil
+        ) -> TrustScope {
+            let configuration = URLSessionConfiguration.ephemeral
+            var settings = configuration.settings
+            settings.limits = limits
+            return SessionScopes(settings).scope(of: endpoint, under: rules, word: .none, isProven: false)
         }
     }
 }

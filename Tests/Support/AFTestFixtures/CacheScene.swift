@@ -144,3 +144,18 @@ package final class CacheScene: CacheSamples {
         return entry.map { String(decoding: $0.body, as: UTF8.self) }
     }
 }
+
+extension CachePartition {
+    /// Of responses that came without TLS.
+    package static let open = CachePartition(.clear)
+
+    /// Of a server that rules with this fingerprint have accepted.
+    package static func verified(by fingerprint: [UInt8]) -> CachePartition {
+        CachePartition(.rules(fingerprint, isProven: false))
+    }
+
+    /// Of a server that was accepted for reasons that only this session knows.
+    package static func unnamed(_ session: UInt64, _ reasons: [UInt8]) -> CachePartition {
+        CachePartition(.word(inSession: session, reasons))
+    }
+}

@@ -147,7 +147,7 @@ final class CacheStep: LoadStep {
     private func mayConfirm(_ validation: CacheValidation, over transfer: Transfer, _ load: Load) -> Bool {
         guard transfer.wasDecidedElsewhere else { return true }
         let question = load.questionForStoring(validation.question.request, from: transfer, validation.question.policy)
-        return validation.hit.entry.head.partition.origin == question.partition.origin
+        return validation.hit.entry.head.partition.scope == question.partition.scope
     }
 
     /// Answers although the load could not ask the server.

@@ -1,0 +1,87 @@
+import AFBase
+import AFState
+import AFTransport
+import AFWire
+
+/// Makes the scopes of what a session learns from servers. Nothing else makes one.
+struct SessionScopes {
+    /// Who has a word about a server beside the rules.
+    enum Word {
+        /// No delegate.
+        case none
+        /// The session's delegate, or the one that this judge stands for.
+        case delegate(TrustJudge?)
+    }
+
+    /// Tells the session apart from all other sessions of the process.
+    private let number = UniqueNumber.next()
+    private let limits: LimitSettings
+    private let socketPath: String?
+
+    init(_ settings: SessionSettings) {
+        limits = settings.limits
+        socketPath = settings.unixDomainSocketPath
+    }
+
+    /// The scope of a server.
+    ///
+    /// - Parameters:
+    ///   - endpoint: The place of the server.
+    ///   - rules: The rules the server is judged by; nil without TLS, and if no rules are known.
+    ///   - word: Who may accept what the rules would not, or shows a certificate of the client.
+    ///   - isProven: Whether the server's chain has passed the standard evaluation.
+    func scope(of endpoint: Endpoint, under rules: SecurityContext?, word: Word, isProven: Bool) -> TrustScope {
+        let judgement = endpoint.scheme == .https ? judgement(by: rules, word, isProven) : .clear
+        return reached(endpoint, judgement.through(socketPath))
+    }
+
+    private func judgement(by rules: SecurityContext?, _ word: Word, _ isProven: Bool) -> TrustScope {
+        if case .none = word, let rules, rules.isNamed { return .rules(rules.fingerprint, isProven: isProven) }
+        // A new context with the same rules: a delegate that decided in the former one may have accepted more.
+        var reasons = (rules?.fingerprint ?? []) + Array("\(rules?.id ?? 0)".utf8)
+        if case .delegate(let judge?) = word { reasons = judge.bytes + reasons }
+        return .word(inSession: number, reasons)
+    }
+
+    /// The scope where connections are made to another endpoint, or not to every address.
+    private func reached(_ endpoint: Endpoint, _ scope: TrustScope) -> TrustScope {
+        var scope = scope
+        if let place = limits.overrides.place(of: endpoint) { scope = scope.redirected(to: place.text) }
+        guard let filter = limits.addressFilter else { return scope }
+        return scope.filtered(by: filter.number, isLasting: filter.number == AddressFilter.numberOfPublicOnly)
+    }
+
+    /// The scope of a protocol class, which answers in place of servers.
+    func scope(of type: AnyClass) -> TrustScope { .protocolClass(_mangledTypeName(type) ?? String(reflecting: type)) }
+}
+
+extension SessionCore {
+    /// Under which judgement the server of a transfer was accepted.
+    func scope(of transfer: Transfer) -> TrustScope {
+        let handshake = transfer.times.connection?.handshake
+        return scopes.scope(
+            of: transfer.request.endpoint,
+            under: transfer.key.security,
+            word: handshake?.followsDelegate == false ? .none : .delegate(transfer.key.judge),
+            isProven: handshake?.isChainTrusted == true && !transfer.wasDecidedElsewhere
+        )
+    }
+
+    /// The same of a proxy, about which no delegate is asked.
+    func scope(ofProxy route: ProxyRoute, under rules: SecurityContext?) -> TrustScope {
+        scopes.scope(of: route.endpoint, under: rules, word: .none, isProven: false)
+    }
+}
+
+extension Load {
+    /// Under which judgement the load would accept a server, as far as that is known before there is a connection.
+    func scopeOfServer(at endpoint: Endpoint, under rules: SecurityContext?) -> TrustScope {
+        let judge = trustJudge(for: endpoint)
+        return session.scopes.scope(
+            of: endpoint,
+            under: rules,
+            word: judge.map { .delegate($0) } ?? .none,
+            isProven: false
+        )
+    }
+}
