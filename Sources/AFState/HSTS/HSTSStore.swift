@@ -6,7 +6,8 @@ public import FoundationEssentials
 ///
 /// Give one to `URLSessionConfiguration.strictTransportSecurity`. The session then sends requests for `http://` URLs of
 /// known hosts to `https://`, redirects included, before it sends anything. It learns further hosts from responses that
-/// came over TLS. A new store knows no host. It lives in memory; to keep it, save ``entries`` and make the next store
+/// came over TLS, if the server's chain passes the standard evaluation: what only an evaluator or a delegate accepts says
+/// nothing to the other sessions of the store. A new store knows no host. It lives in memory; to keep it, save ``entries`` and make the next store
 /// from them.
 ///
 /// Safe to use from any thread, and by several sessions.
@@ -101,11 +102,17 @@ public final class HSTSStore: Sendable {
         }
     }
 
-    /// Learns from a response over a connection whose certificate was accepted without a delegate's help.
-    package func learn(_ headers: HTTPHeaders, from host: Endpoint.Host, at now: Int64) {
-        // RFC 6797 §8.1: only the first field counts.
+    /// Learns from the response of a server, or unlearns.
+    package func learn(
+        _ headers: HTTPHeaders,
+        from host: Endpoint.Host,
+        under scope: @autoclosure () -> TrustScope,
+        at now: Int64
+    ) {
+        // RFC 6797 §8.1: not from a server whose chain only a delegate or an evaluator has accepted: the sessions that
+        // share the store would not. And only the first field counts.
         guard host.kind == .name, let value = headers.firstBytes("Strict-Transport-Security"),
-            let policy = value.withUnsafeBytes({ TransportSecurity($0) })
+            let policy = value.withUnsafeBytes({ TransportSecurity($0) }), scope().isProven
         else { return }
         let age = min(policy.maxAge, HSTSStore.longestAge)
         let expires = Date(timeIntervalSince1970: Double(now + age))

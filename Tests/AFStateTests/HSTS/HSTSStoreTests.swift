@@ -39,6 +39,30 @@ struct HSTSStoreTests {
         #expect(HSTSStore.Entry(host: "a b", includesSubdomains: false, expires: .distantFuture) == nil)
     }
 
+    /// The scope of a server whose chain passes the standard evaluation.
+    private let proven = TrustScope.rules([], isProven: true)
+
+    @Test func `T-STS-03 a server that only lax rules have accepted teaches nothing, and unteaches nothing`() throws {
+        let host = try Endpoint(scheme: .https, host: "a.test").host
+        func learn(_ field: String, into store: HSTSStore, under scope: TrustScope) {
+            var headers = HTTPHeaders()
+            headers.append("Strict-Transport-Security", field)
+            store.learn(headers, from: host, under: scope, at: 1_700_000_000)
+        }
+        let lax: [TrustScope] = [
+            .rules([], isProven: false), .word(inSession: 1, []), .clear, .program, .protocolClass("A"),
+        ]
+
+        for scope in lax {
+            let store = HSTSStore()
+            learn("max-age=9", into: store, under: scope)
+            #expect(store.entries.isEmpty)
+            learn("max-age=9", into: store, under: proven)
+            learn("max-age=0", into: store, under: scope)
+            #expect(store.entries.map(\.host) == ["a.test"])
+        }
+    }
+
     @Test func `a store that forgets all hosts covers none`() throws {
         let store = try store("example.com", subdomains: true)
         store.removeAll()
@@ -50,7 +74,7 @@ struct HSTSStoreTests {
         func learn(_ field: String, from host: String) throws {
             var headers = HTTPHeaders()
             headers.append("Strict-Transport-Security", field)
-            store.learn(headers, from: try Endpoint(scheme: .https, host: host).host, at: 1_700_000_000)
+            store.learn(headers, from: try Endpoint(scheme: .https, host: host).host, under: proven, at: 1_700_000_000)
         }
         func hosts() -> [String] { store.entries.map(\.host) }
 
@@ -72,7 +96,7 @@ struct HSTSStoreTests {
         var headers = HTTPHeaders()
         headers.append("Strict-Transport-Security", "max-age=9")
         func learn(from host: String) throws {
-            store.learn(headers, from: try Endpoint(scheme: .https, host: host).host, at: 1_700_000_000)
+            store.learn(headers, from: try Endpoint(scheme: .https, host: host).host, under: proven, at: 1_700_000_000)
         }
 
         try learn(from: "h7.test")
@@ -98,13 +122,13 @@ struct HSTSStoreTests {
         let store = HSTSStore()
         let field = Array("Strict-Transport-Security: max-age=99999999; includeSubDomains\r\n".utf8)
         let headers = try #require(HTTPHeaders(checkingBlock: field))
-        store.learn(headers, from: try Endpoint(scheme: .https, host: "a.test").host, at: 1000)
-        store.learn(headers, from: try Endpoint(scheme: .https, host: "192.0.2.1").host, at: 1000)
+        store.learn(headers, from: try Endpoint(scheme: .https, host: "a.test").host, under: proven, at: 1000)
+        store.learn(headers, from: try Endpoint(scheme: .https, host: "192.0.2.1").host, under: proven, at: 1000)
 
         #expect(store.entries.map(\.host) == ["a.test"])
         #expect(store.entries.first?.expires == Date(timeIntervalSince1970: 1000 + 400 * 86_400))
         let end = try #require(HTTPHeaders(checkingBlock: Array("strict-transport-security: max-age=0\r\n".utf8)))
-        store.learn(end, from: try Endpoint(scheme: .https, host: "a.test").host, at: 1001)
+        store.learn(end, from: try Endpoint(scheme: .https, host: "a.test").host, under: proven, at: 1001)
         #expect(store.entries.isEmpty)
     }
 
@@ -114,7 +138,12 @@ struct HSTSStoreTests {
             HTTPHeaders(checkingBlock: Array("Strict-Transport-Security: max-age=100\r\n".utf8))
         )
         for number in 0..<(HSTSStore.capacity + 10) {
-            store.learn(headers, from: try Endpoint(scheme: .https, host: "h\(number).test").host, at: Int64(number))
+            store.learn(
+                headers,
+                from: try Endpoint(scheme: .https, host: "h\(number).test").host,
+                under: proven,
+                at: Int64(number)
+            )
         }
 
         #expect(store.entries.count == HSTSStore.capacity)

@@ -37,9 +37,15 @@ final class HSTSStep: LoadStep {
 
     func learn(from head: ResponseHead, of transfer: Transfer, for owner: any RequestOwner) {
         let endpoint = transfer.request.endpoint
-        // RFC 6797 §8.1: learn nothing from a server that only a delegate has accepted. A 407 is the proxy's.
-        guard endpoint.scheme == .https, !transfer.isRefusedByProxy(head), !transfer.wasDecidedElsewhere else { return }
-        store.learn(head.headers, from: endpoint.host, at: owner.session.world.wallClock())
+        // A 407 is the proxy's.
+        guard endpoint.scheme == .https, !transfer.isRefusedByProxy(head) else { return }
+        let session = owner.session
+        store.learn(
+            head.headers,
+            from: endpoint.host,
+            under: session.scope(of: transfer),
+            at: session.world.wallClock()
+        )
     }
 }
 
