@@ -1,4 +1,5 @@
 import AFLoop
+import AFState
 import AFTransport
 import Foundation
 
@@ -35,6 +36,8 @@ final class ForeignLoad: TransferSubstitute, TimerTarget {
     private var hasResponse = false
     private var isFromCache = false
     private var storage: ProtocolStorage?
+    /// Under which judgement its source answers.
+    private(set) var scope = TrustScope.program
     /// Challenges without an answer yet. The load waits for them, not for its source.
     private var challenges: [URLAuthenticationChallenge] = []
     private var isScheduled = false
@@ -62,11 +65,14 @@ final class ForeignLoad: TransferSubstitute, TimerTarget {
 
     // MARK: - From the task
 
-    /// - Parameter source: The source, made for this load.
-    func begin(_ source: any LoadSource) {
+    /// - Parameters:
+    ///   - source: The source, made for this load.
+    ///   - scope: Under which judgement it answers.
+    func begin(_ source: any LoadSource, under scope: TrustScope) {
         guard stage == .asking else { return source.stop() }
         stage = .loading
         self.source = source
+        self.scope = scope
         times.requestStarted = loop.now
         noteProgress()
         goOnSoon()
@@ -189,7 +195,7 @@ final class ForeignLoad: TransferSubstitute, TimerTarget {
         guard !hasResponse, let request = load.presentRequest else { return }
         hasResponse = true
         times.responseStarted = loop.now
-        storage = ProtocolStorage(response, to: request, policy, of: load)
+        storage = ProtocolStorage(response, to: request, policy, under: scope, of: load)
         load.judge(response: .foreignResponse(response, self))
     }
 

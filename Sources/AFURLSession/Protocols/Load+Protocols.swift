@@ -69,7 +69,7 @@ extension Load {
             limit: max(session.settings.maximumBodyInMemory, ReadBuffer.size),
             on: worker
         )
-        foreign.begin(source)
+        foreign.begin(source, under: session.scopes.scope(of: choice.type))
     }
 
     // MARK: - From the source

@@ -9,6 +9,7 @@ final class ProtocolStorage {
     private let request: URLRequest
     private let response: HTTPURLResponse
     private let policy: URLCache.StoragePolicy
+    private let scope: TrustScope
     private let limit: Int
     /// Nil once the body is too long to store.
     private var body: Data? = Data()
@@ -18,18 +19,20 @@ final class ProtocolStorage {
         _ response: URLResponse,
         to request: URLRequest,
         _ policy: URLCache.StoragePolicy,
+        under scope: TrustScope,
         of load: Load
     ) {
         let request = load.naming(request)
         guard policy != .notAllowed, let response = response as? HTTPURLResponse, let cache = load.session.cache.cache,
             let question = CacheRequest(request),
-            let head = StoredHead(response, storedFor: question, at: cache.store.now),
+            let head = StoredHead(response, storedFor: question, under: scope, at: cache.store.now),
             CacheRules.mayStore(head, for: question) != .no
         else { return nil }
         self.cache = cache
         self.request = request
         self.response = response
         self.policy = policy
+        self.scope = scope
         limit = cache.store.bodyLimit
     }
 
@@ -42,10 +45,10 @@ final class ProtocolStorage {
     func finish(_ load: Load) {
         guard let body else { return }
         let proposal = CachedURLResponse(response: response, data: body, userInfo: nil, storagePolicy: policy)
-        let (cache, request) = (cache, request)
+        let (cache, request, scope) = (cache, request, scope)
         let worker = load.session.world.workers.sharedWorker()
         let store: @Sendable (CachedURLResponse) -> Void = { response in
-            worker.run { cache.storeCachedResponse(response, for: request) }
+            worker.run { cache.store(response, for: request, under: scope) }
         }
         guard load.consumer.asksAboutCaching, let (delegate, task) = load.dataDelegate,
             !load.session.isMissing(.willCacheResponse, in: delegate)

@@ -5,10 +5,15 @@ package import Foundation
 
 extension CacheEntry {
     /// The entry for a response that the program stores. Nil if the response may not be stored.
-    package convenience init?(_ cached: CachedURLResponse, for request: URLRequest, at now: CacheInstant) {
+    package convenience init?(
+        _ cached: CachedURLResponse,
+        for request: URLRequest,
+        under scope: TrustScope,
+        at now: CacheInstant
+    ) {
         let http = cached.response as? HTTPURLResponse
         guard cached.storagePolicy != .notAllowed, let question = CacheRequest(request),
-            let head = StoredHead(http, storedFor: question, at: now)
+            let head = StoredHead(http, storedFor: question, under: scope, at: now)
         else { return nil }
         let isPlain = http.map { type(of: $0) == HTTPURLResponse.self } == true
         self.init(head, cached, mayGoToDisk: isPlain && !CacheRules.isSecret(head))
@@ -92,9 +97,14 @@ extension CacheEntry {
 
 extension StoredHead {
     /// The head of a response that the program stores. Nil if the response may not be stored.
-    package init?(_ response: HTTPURLResponse?, storedFor question: CacheRequest, at now: CacheInstant) {
+    package init?(
+        _ response: HTTPURLResponse?,
+        storedFor question: CacheRequest,
+        under scope: TrustScope,
+        at now: CacheInstant
+    ) {
         guard question.method == .get, !question.hasBody, !question.isPartial,
-            let partition = CachePartition.caller.forCredentials(in: question.headers)
+            let partition = CachePartition(scope).forCredentials(in: question.headers)
         else { return nil }
         let headers = CacheRules.storedFields(response?.headers ?? HTTPHeaders())
         guard let names = VaryField.names(in: headers), !CacheControl(of: headers).noStore,

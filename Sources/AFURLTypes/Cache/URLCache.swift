@@ -146,8 +146,13 @@ public final class URLCache: NSObject, Sendable {
     /// stored, nor is partial content (206), a response that forbids it, or one that depends on more than header fields
     /// (`Vary: *`).
     public func storeCachedResponse(_ cachedResponse: CachedURLResponse, for request: URLRequest) {
+        store(cachedResponse, for: request, under: .program)
+    }
+
+    /// Stores what was learned under this scope: it answers tasks that would have learned it under the same one.
+    package func store(_ cachedResponse: CachedURLResponse, for request: URLRequest, under scope: TrustScope) {
         guard let question = CacheRequest(request),
-            let entry = CacheEntry(cachedResponse, for: request, at: store.now)
+            let entry = CacheEntry(cachedResponse, for: request, under: scope, at: store.now)
         else { return }
         store.insert(entry) { former in
             CacheRules.matches(former.head, question, in: [entry.head.partition], decodes: true)

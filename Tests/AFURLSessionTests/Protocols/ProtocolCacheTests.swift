@@ -1,4 +1,5 @@
 import AFLoop
+import AFNetworkingTesting
 import AFTestSupport
 import Foundation
 import Testing
@@ -28,6 +29,24 @@ struct ProtocolCacheTests {
 
     private func stored(_ site: StubSite) -> CachedURLResponse? {
         cache.cachedResponse(for: URLRequest(url: site.url()))
+    }
+
+    @Test func `T-CAC-28 what a class has answered reaches no session that asks the server itself`() async throws {
+        let server = try TestServer()
+        server.route("GET", "/page", .text("the server's"))
+        let stub = site(.allowed)
+        let url = stub.url("/page")
+        #expect(try await session().outcome(of: url).text == "stored")
+        try await eventually { cache.cachedResponse(for: URLRequest(url: url)) != nil }
+        let place = try #require(HostOverride(host: stub.host, toHost: "127.0.0.1", toPort: Int(server.port)))
+
+        let plain = URLSession.loopback {
+            $0.urlCache = cache
+            $0.hostOverrides = [place]
+        }
+
+        #expect(try await plain.outcome(of: url).text == "the server's")
+        #expect(server.requests.count == 1)
     }
 
     @Test func `a response is stored if the class, the rules and the delegate allow it`() async throws {

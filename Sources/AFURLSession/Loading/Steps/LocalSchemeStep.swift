@@ -16,10 +16,10 @@ final class LocalSchemeStep: LoadStep {
         let isHead = request.contents.method == "HEAD"
         let world = load.session.world
         switch scheme {
-        case .file: foreign.begin(FileSource(url, isHead: isHead, for: foreign, in: world))
+        case .file: foreign.begin(FileSource(url, isHead: isHead, for: foreign, in: world), under: .program)
         case .data:
             let limit = load.session.settings.maximumBodyInMemory
-            foreign.begin(DataURLSource(url, isHead: isHead, limit: limit, for: foreign, in: world))
+            foreign.begin(DataURLSource(url, isHead: isHead, limit: limit, for: foreign, in: world), under: .program)
         }
         return .taken
     }
