@@ -66,6 +66,8 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
     // MARK: Resuming
     /// The point from which the download can be resumed, if it can be.
     private var point: ResumePoint?
+    /// The digest of the scope under which the bytes came; nil if none can be kept.
+    private var scope: [UInt8]?
     /// Where the rest that is being received must end.
     private var restEnd: Int64?
     /// The rest broke the rules, so its bytes are dropped.
@@ -350,13 +352,17 @@ extension DownloadConsumer {
             if case .part = origin { drop(load) { $0.discard() } }
             return
         }
+        scope = load.presentScope?.digest
         guard case .part(let part) = origin else {
             guard load.asksForPart || !response.isPartial else { return load.fail(.unaskedPart(response.statusCode)) }
             // The resumed request would ask for its own part again, and not for the missing bytes.
             return point = load.asksForPart ? nil : ResumePoint(response, to: request)
         }
         let length = response.expectedContentLength
-        switch ResumeAnswer.judge(response.statusCode, response.headers, length: length, at: part.record.point) {
+        var answer = ResumeAnswer.judge(response.statusCode, response.headers, length: length, at: part.record.point)
+        // The part came under another judgement: an impostor may have sent it.
+        if answer.continuesPart, scope != part.record.scope { answer = .unusable }
+        switch answer {
         case .rest(let end, let total): goOn(to: end, of: total, load)
         case .complete: beComplete(response, load)
         case .whole:
@@ -446,6 +452,7 @@ extension DownloadConsumer {
             return true
         }
         guard let point = point ?? reopenedPoint, arrived > 0 || reopenedPoint != nil,
+            let scope = restEnd == nil ? reopenedScope ?? scope : scope,
             let request = load.ownRequest
         else { return false }
         stage = .saving
@@ -457,7 +464,7 @@ extension DownloadConsumer {
             (store: inout DownloadStore) -> Data? in
             // Bytes that cannot be written are not kept, but those that were written before are.
             if !pieces.isEmpty { try? store.append(pieces) }
-            return store.keep(upTo: limit) { ResumeRecord(request, at: point, $0).encodedIfSane() }
+            return store.keep(upTo: limit) { ResumeRecord(request, at: point, $0, under: scope).encodedIfSane() }
         } then: {
             consumer.value.end(with: $0, reported, bound.value)
         }
@@ -465,8 +472,11 @@ extension DownloadConsumer {
     }
 
     /// The point of the part that was opened, or is about to be.
-    private var reopenedPoint: ResumePoint? {
-        if case .part(let part) = origin, file != nil { part.record.point } else { nil }
+    private var reopenedPoint: ResumePoint? { reopened?.point }
+    private var reopenedScope: [UInt8]? { reopened?.scope }
+
+    private var reopened: ResumeRecord? {
+        if case .part(let part) = origin, file != nil { part.record } else { nil }
     }
 
     private func end(with data: Data?, _ error: URLError, _ load: Load) {

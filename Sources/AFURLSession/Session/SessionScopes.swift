@@ -84,4 +84,7 @@ extension Load {
             isProven: false
         )
     }
+
+    /// Under which judgement the task gets what it receives now. Nil if it comes from the cache.
+    var presentScope: TrustScope? { memory?.foreign?.scope ?? transfer.map { session.scope(of: $0) } }
 }

@@ -6,7 +6,8 @@ package import Foundation
 /// `Docs/Internals/Downloads.md` describes the bytes.
 ///
 /// Resume data may come from any source. It names a part by a random number and never by a path, and its content is
-/// checked against the part and by the server.
+/// checked against the part and by the server. It says under which judgement the part came: the rest must come under the
+/// same.
 package struct ResumeRecord: Hashable, Sendable {
     package struct Field: Hashable, Sendable {
         package let name: String
@@ -23,6 +24,8 @@ package struct ResumeRecord: Hashable, Sendable {
     package var modified: Int64
     /// The digest of the last 64 KiB of the part.
     package var digest: UInt64
+    /// Under which judgement the part came (`TrustScope.digest`).
+    package var scope: [UInt8]
 
     /// Why data is not resume data.
     package enum Flaw: Error, Hashable, Sendable {
@@ -33,13 +36,13 @@ package struct ResumeRecord: Hashable, Sendable {
     }
 
     static let magic = Array("AFresume".utf8)
-    package static let version: UInt8 = 2
+    package static let version: UInt8 = 3
     static let maximumLength = 256 << 10
     private static let maximumFields = 256
 
     private enum Tag: UInt8 {
         case url = 1
-        case fieldName, fieldValue, terms, entityTag, lastModified, offset, total, token, modified, digest
+        case fieldName, fieldValue, terms, entityTag, lastModified, offset, total, token, modified, digest, scope
     }
 
     // MARK: - Writing
@@ -68,6 +71,7 @@ package struct ResumeRecord: Hashable, Sendable {
         add(.token, token.utf8)
         add(.modified, UInt64(bitPattern: modified))
         add(.digest, digest)
+        add(.scope, scope)
         return Data(bytes + ResumeRecord.bytes(of: FNV1a.of(bytes), count: 8))
     }
 
@@ -128,6 +132,7 @@ package struct ResumeRecord: Hashable, Sendable {
         guard let url = text(.url), let token = text(.token), FileToken.isToken(token),
             let offset = number(.offset).flatMap({ Int64(exactly: $0) }), offset > 0,
             let modified = number(.modified), let digest = number(.digest),
+            let scope = entries[.scope].map({ Array($0) }), !scope.isEmpty,
             let terms = entries[.terms].flatMap({ RequestTerms(Data($0)) }),
             let validator = ResumeRecord.validator(text(.entityTag), text(.lastModified))
         else { return nil }
@@ -139,6 +144,7 @@ package struct ResumeRecord: Hashable, Sendable {
         self.token = token
         self.modified = Int64(bitPattern: modified)
         self.digest = digest
+        self.scope = scope
         point = ResumePoint(offset: offset, total: total, validator: validator)
     }
 
@@ -169,7 +175,9 @@ package struct ResumeRecord: Hashable, Sendable {
 extension ResumeRecord {
 
     /// The record for a part of the response to `request`.
-    package init(_ request: URLRequest, at point: ResumePoint, _ part: KeptPart) {
+    ///
+    /// - Parameter scope: The digest of the scope under which the part came.
+    package init(_ request: URLRequest, at point: ResumePoint, _ part: KeptPart, under scope: [UInt8]) {
         url = request.url?.absoluteString ?? ""
         fields = request.headerFields.map { Field(name: $0.name, value: $0.value) }
         terms = RequestTerms(of: request)
@@ -178,6 +186,7 @@ extension ResumeRecord {
         token = part.token
         modified = part.modified
         digest = part.digest
+        self.scope = scope
     }
 
     /// The request for the whole.

@@ -100,6 +100,14 @@ package enum ResumeAnswer: Hashable, Sendable {
     /// A response that breaks the rules, or is about another resource: ask for the whole.
     case unusable
 
+    /// Whether it has the part count as the server's.
+    package var continuesPart: Bool {
+        switch self {
+        case .rest, .complete: true
+        case .whole, .other, .unusable: false
+        }
+    }
+
     /// RFC 9110 §14.2 to §15.5.17. In doubt the response is unusable.
     package static func judge(_ status: Int, _ headers: HTTPHeaders, length: Int64, at point: ResumePoint)
         -> ResumeAnswer

@@ -28,7 +28,8 @@ extension FuzzTarget {
         request.cachePolicy = .reloadIgnoringLocalCacheData
         request.setValue("1", forHTTPHeaderField: "X")
         let point = ResumePoint(offset: 10, total: 20, validator: .entityTag("\"a\""))
-        return ResumeRecord(request, at: point, KeptPart(token: "part", length: 10, modified: 1, digest: 2))
+        let part = KeptPart(token: "part", length: 10, modified: 1, digest: 2)
+        return ResumeRecord(request, at: point, part, under: [7])
     }()
 
     private static let policyArchive = FuzzTarget("policy-archive", seeds: policies) { input in
