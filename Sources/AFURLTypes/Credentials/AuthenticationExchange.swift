@@ -1,3 +1,4 @@
+package import AFState
 package import AFWire
 import Foundation
 
@@ -9,6 +10,8 @@ package struct AuthenticationExchange {
     /// The party that may ask with 407. Nil on a direct connection and inside a tunnel, where a 407 comes from the
     /// origin and is no question of the proxy.
     package var proxy: ChallengingParty?
+    /// Under which judgement the party is accepted that reads the request.
+    let trust: TrustScope
     /// The credential that the proxy was configured with. It is proposed when that proxy asks, before any stored one.
     package var proxyCredential: URLCredential?
     /// Whether that credential goes with the request before the proxy has asked for one: by Basic.
@@ -33,8 +36,10 @@ package struct AuthenticationExchange {
         method: String,
         target: [UInt8]? = nil,
         namedHost: [UInt8]? = nil,
-        proxy: ChallengingParty? = nil
+        proxy: ChallengingParty? = nil,
+        trust: TrustScope
     ) {
+        self.trust = trust
         origin = .origin(url.endpoint, named: namedHost)
         self.proxy = proxy
         self.method = method
@@ -44,7 +49,8 @@ package struct AuthenticationExchange {
     }
 
     /// A request for a tunnel.
-    package init(connecting target: [UInt8], through proxy: ChallengingParty) {
+    package init(connecting target: [UInt8], through proxy: ChallengingParty, trust: TrustScope) {
+        self.trust = trust
         self.proxy = proxy
         method = "CONNECT"
         self.target = target

@@ -18,7 +18,7 @@ package import AFWire
 ///
 /// ```
 /// var machine = AuthenticationMachine()
-/// let exchange = AuthenticationExchange(url, method: "GET")
+/// let exchange = AuthenticationExchange(url, method: "GET", trust: scope)
 /// while true {
 ///     let function = machine.prepare(exchange, in: proven)
 ///     let fields = machine.fieldValues(for: exchange, bodyDigest: function.map { digestOfBody($0) })
@@ -111,7 +111,7 @@ package struct AuthenticationMachine {
             let unasked =
                 isOwn
                 ? nil
-                : proven.attempt(for: party, path: exchange.path).flatMap {
+                : proven.attempt(for: party, under: exchange.trust, path: exchange.path).flatMap {
                     party.isProxy || exchange.mayBeSent(by: $0.credential) ? $0 : nil
                 }
             guard let attempt = known.flatMap({ talks[$0].ready }) ?? unasked else { continue }
@@ -202,7 +202,7 @@ package struct AuthenticationMachine {
             // The server may send an error before it looks at the credential.
             let isContent = status < 400 || status == 404 || asker != nil
             if isContent, !attempt.isAhead, proof != .wrong {
-                proven.remember(attempt, of: party, path: exchange.path)
+                proven.remember(attempt, of: party, under: exchange.trust, path: exchange.path)
             }
             talks[place].rounds = 0
             talks[place].ready = nil

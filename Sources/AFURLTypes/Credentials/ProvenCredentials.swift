@@ -1,5 +1,5 @@
 import AFLoop
-import AFState
+package import AFState
 import AFTLS
 package import AFWire
 
@@ -7,10 +7,12 @@ package import AFWire
 /// they belong. Confined to the loop.
 ///
 /// Each entry belongs to the party it was learnt from: scheme, host, port, role, and the host that a caller's `Host`
-/// names. So nothing that one server said is ever told to another.
+/// names; and to the judgement under which that party was accepted. So nothing that one server said is ever told to another,
+/// and a server that laxer rules have accepted gets no password unasked.
 package final class ProvenCredentials {
     private struct Entry {
         let party: ChallengingParty
+        let trust: TrustScope
         let attempt: AuthenticationAttempt
         var scope: ProtectionScope
         /// The space under which the storage keeps it; nil if the storage does not.
@@ -62,14 +64,22 @@ package final class ProvenCredentials {
     // MARK: - Unasked
 
     /// The credential that a request to `party` is sent with before the party asks.
-    package func attempt(for party: ChallengingParty, path: [UInt8]) -> AuthenticationAttempt? {
-        if !entries.isEmpty, let attempt = proven(for: party, path: path) { return attempt }
+    package func attempt(
+        for party: ChallengingParty,
+        under trust: TrustScope,
+        path: [UInt8]
+    ) -> AuthenticationAttempt? {
+        if !entries.isEmpty, let attempt = proven(for: party, under: trust, path: path) { return attempt }
         return party.isProxy ? nil : token(for: party)
     }
 
-    private func proven(for party: ChallengingParty, path: [UInt8]) -> AuthenticationAttempt? {
+    private func proven(
+        for party: ChallengingParty,
+        under trust: TrustScope,
+        path: [UInt8]
+    ) -> AuthenticationAttempt? {
         dropWhatIsGone(party)
-        let own = entries.filter { $0.party == party }
+        let own = entries.filter { $0.party == party && $0.trust == trust }
         let reachable = own.compactMap { entry in entry.scope.reach(to: path).map { (entry.attempt, $0) } }
         guard var attempt = reachable.max(by: { $0.1 < $1.1 })?.0 else { return nil }
         attempt.isAhead = true
@@ -224,10 +234,16 @@ package final class ProvenCredentials {
     // MARK: - Learning
 
     /// Records that a party has accepted this credential for `path`.
-    package func remember(_ attempt: AuthenticationAttempt, of party: ChallengingParty, path: [UInt8]) {
+    package func remember(
+        _ attempt: AuthenticationAttempt,
+        of party: ChallengingParty,
+        under trust: TrustScope,
+        path: [UInt8]
+    ) {
         guard attempt.credential.persistence != .none, !attempt.isUnaskedToken, isStillStored(attempt) else { return }
         let scope = scope(of: attempt, party, path)
-        if let index = entries.firstIndex(where: { $0.party == party && $0.attempt.isSame(as: attempt) }) {
+        let isOwn = { (entry: Entry) in entry.party == party && entry.trust == trust }
+        if let index = entries.firstIndex(where: { isOwn($0) && $0.attempt.isSame(as: attempt) }) {
             // Another nonce replaces the one of the entry. A credential without a nonce may add a path.
             guard entries[index].attempt.digest !== attempt.digest || attempt.digest == nil else { return }
             var merged = entries[index].scope
@@ -235,11 +251,13 @@ package final class ProvenCredentials {
             replace(index, attempt, merged)
             return
         }
-        entries.removeAll { $0.party == party && $0.attempt.realm == attempt.realm }
+        entries.removeAll { isOwn($0) && $0.attempt.realm == attempt.realm }
         if entries.count >= ProvenCredentials.maximumEntries { entries.removeFirst() }
         let space = kept(attempt, party)
         let generation = settings.storage?.generation ?? 0
-        entries.append(Entry(party: party, attempt: attempt, scope: scope, space: space, generation: generation))
+        entries.append(
+            Entry(party: party, trust: trust, attempt: attempt, scope: scope, space: space, generation: generation)
+        )
     }
 
     /// False if the program has removed or replaced the credential while it was under way.
@@ -254,6 +272,7 @@ package final class ProvenCredentials {
         attempt.isAhead = false
         entries[index] = Entry(
             party: old.party,
+            trust: old.trust,
             attempt: attempt,
             scope: scope,
             space: old.space,

@@ -1,3 +1,4 @@
+import AFState
 import AFTestFixtures
 import AFWire
 import Foundation
@@ -114,7 +115,7 @@ struct AuthenticationMachineTests {
         #expect(task.send(direct) == .init(.init()))
 
         // The answer to CONNECT is the proxy's.
-        let connect = AuthenticationExchange(connecting: Array("a.test:443".utf8), through: proxy)
+        let connect = AuthenticationExchange(connecting: Array("a.test:443".utf8), through: proxy, trust: .clear)
         task = TaskTalk(.ofTest(storage))
         _ = task.send(connect)
         #expect(task.receive(401, fields, to: connect).name == "deliver")
@@ -154,7 +155,7 @@ struct AuthenticationMachineTests {
     @Test("the password of a proxy goes to that proxy, and only when it asks, T-AUT-02, T-AUT-17")
     func configuredProxy() throws {
         let proxy = try ChallengingParty.proxy("p.test")
-        var exchange = AuthenticationExchange(connecting: Array("a.test:443".utf8), through: proxy)
+        var exchange = AuthenticationExchange(connecting: Array("a.test:443".utf8), through: proxy, trust: .clear)
         exchange.proxyCredential = .user("proxy-user")
         let proven = ProvenCredentials.ofTest(nil)
         var task = TaskTalk(proven)
@@ -173,7 +174,27 @@ struct AuthenticationMachineTests {
         // The next tunnel needs no second question, one through another proxy does.
         var later = TaskTalk(proven)
         #expect(later.send(exchange).proxyAuthorization != nil)
-        #expect(later.send(.init(connecting: exchange.target, through: try .proxy("q.test"))) == .init(.init()))
+        #expect(
+            later.send(.init(connecting: exchange.target, through: try .proxy("q.test"), trust: .clear))
+                == .init(.init())
+        )
+    }
+
+    @Test("a credential proven under one judgement goes unasked to no server of another, T-AUT-02")
+    func otherJudgements() throws {
+        let scopes: [TrustScope] = [
+            .rules([1], isProven: false), .rules([2], isProven: false), .word(inSession: 1, [1]), .clear,
+        ]
+        for scope in scopes {
+            let proven = ProvenCredentials.ofTest(nil)
+            var task = TaskTalk(proven)
+            _ = task.pass("Basic realm=r", .user("a"), to: try .get("https://a.test/", trust: scope))
+            for other in scopes {
+                var later = TaskTalk(proven)
+                let sent = later.send(try .get("https://a.test/", trust: other)).authorization
+                #expect((sent != nil) == (other == scope))
+            }
+        }
     }
 
     @Test("a secret for one origin goes to no other, T-AUT-01, T-AUT-02, T-AUT-22")
@@ -836,7 +857,7 @@ struct AuthenticationMachineTests {
         var settings = CredentialSettings(storage: storage)
         settings.sendsPasswordsInClear = true
 
-        #expect(ProvenCredentials(settings).attempt(for: proxy, path: Array("/".utf8)) == nil)
+        #expect(ProvenCredentials(settings).attempt(for: proxy, under: .clear, path: Array("/".utf8)) == nil)
     }
 
     @Test("a URL may have a password and no user, T-AUT-01")

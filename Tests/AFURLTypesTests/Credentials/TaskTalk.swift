@@ -1,3 +1,4 @@
+import AFState
 import AFWire
 import Foundation
 import Testing
@@ -94,10 +95,15 @@ extension ProvenCredentials {
 
 extension AuthenticationExchange {
     /// A GET of a URL.
-    static func get(_ url: String, proxy: ChallengingParty? = nil, method: String = "GET") throws
+    static func get(
+        _ url: String,
+        proxy: ChallengingParty? = nil,
+        method: String = "GET",
+        trust: TrustScope = .clear
+    ) throws
         -> AuthenticationExchange
     {
-        AuthenticationExchange(try RequestURL(url), method: method, proxy: proxy)
+        AuthenticationExchange(try RequestURL(url), method: method, proxy: proxy, trust: trust)
     }
 }
 

@@ -57,14 +57,17 @@ final class CredentialStep: LoadStep {
     }
 
     private func exchange(of request: WireRequest, _ load: Load) -> AuthenticationExchange {
-        let route = (try? load.session.connectionKey(for: request))?.route
-        let reader = route.flatMap { $0.tunnels(to: request.endpoint) ? nil : $0 }
+        let session = load.session
+        let key = try? session.connectionKey(for: request, judgedBy: load.trustJudge(for: request.endpoint))
+        let reader = key?.route.flatMap { $0.tunnels(to: request.endpoint) ? nil : $0 }
         var exchange = AuthenticationExchange(
             request.url,
             method: request.method,
             target: reader.map { _ in Array(request.url.text.utf8) },
             namedHost: request.namedHost,
-            proxy: reader.map { .proxy($0.endpoint, for: request.endpoint.scheme) }
+            proxy: reader.map { .proxy($0.endpoint, for: request.endpoint.scheme) },
+            trust: reader.map { session.scope(ofProxy: $0, under: key?.proxySecurity) }
+                ?? load.scopeOfServer(at: request.endpoint, under: key?.security)
         )
         exchange.proxyCredential = reader?.credential
         exchange.sendsProxyCredential = reader?.authorization != nil
@@ -156,7 +159,7 @@ final class CredentialStep: LoadStep {
     /// The exchange of the load stays that of the request: the server in the tunnel answers that one, and may cause it to
     /// be sent again.
     func address(_ key: ConnectionKey, by route: ProxyRoute, for request: WireRequest, of load: Load) -> ConnectionKey {
-        guard hasCredentials(load), let tunnel = exchange(through: route, to: key.endpoint) else { return key }
+        guard hasCredentials(load), let tunnel = exchange(through: route, by: key, of: load) else { return key }
         let own = load.memory?.authentication?.exchange ?? exchange(of: request, load)
         let value = values(for: tunnel, body: nil, load).proxyAuthorization
         load.memory?.authentication?.exchange = own
@@ -164,10 +167,18 @@ final class CredentialStep: LoadStep {
     }
 
     /// The request for a tunnel; nil if the route has no proxy that reads one.
-    private func exchange(through route: ProxyRoute, to endpoint: Endpoint) -> AuthenticationExchange? {
+    private func exchange(
+        through route: ProxyRoute,
+        by key: ConnectionKey,
+        of load: Load
+    ) -> AuthenticationExchange? {
+        let endpoint = key.endpoint
         guard route.tunnels(to: endpoint), !route.kind.isSOCKS else { return nil }
-        let party = ChallengingParty.proxy(route.endpoint, for: endpoint.scheme)
-        var exchange = AuthenticationExchange(connecting: Array(endpoint.text.utf8), through: party)
+        var exchange = AuthenticationExchange(
+            connecting: Array(endpoint.text.utf8),
+            through: .proxy(route.endpoint, for: endpoint.scheme),
+            trust: load.session.scope(ofProxy: route, under: key.proxySecurity)
+        )
         exchange.proxyCredential = route.credential
         exchange.sendsProxyCredential = route.authorization != nil
         return exchange
@@ -175,7 +186,7 @@ final class CredentialStep: LoadStep {
 
     /// A proxy that made the tunnel has accepted the credentials.
     private func noteTunnel(of transfer: Transfer, _ load: Load) {
-        guard let route = transfer.key.route, let exchange = exchange(through: route, to: transfer.request.endpoint)
+        guard let route = transfer.key.route, let exchange = exchange(through: route, by: transfer.key, of: load)
         else { return }
         _ = load.memory?.authentication?.machine.received(200, HTTPHeaders(), to: exchange, in: load.session.proven)
     }
@@ -184,7 +195,7 @@ final class CredentialStep: LoadStep {
     private func judge(_ error: LoadError, _ load: Load) -> Verdict {
         guard case .transfer(.proxy(let failure)) = error, let head = failure.challenge,
             let present = load.presentRequest, let transfer = load.transfer,
-            let exchange = exchange(through: failure.route, to: transfer.request.endpoint)
+            let exchange = exchange(through: failure.route, by: transfer.key, of: load)
         else { return .pass }
         let memory = load.memory(beginningWith: present)
         var authentication = memory.authentication ?? Authentication(exchange: exchange)
