@@ -21,6 +21,8 @@ struct OperationState: @unchecked Sendable {
     var totalBytesExpected: Int64 = -1
     /// What answers the challenges of the present attempt.
     var trustRules: OperationTrustRules?
+    /// What answered those of the attempt that brought the part to go on from.
+    var rulesOfPart: OperationTrustRules?
     /// Why a server was refused; replaces the connection's error.
     var trustError: URLError?
     /// The offset from which the request asks for the rest.
@@ -39,6 +41,8 @@ struct OperationState: @unchecked Sendable {
     var uploadProgress: URLConnectionOperation.ProgressBlock?
     var downloadProgress: URLConnectionOperation.ProgressBlock?
     var challengeBlock: URLConnectionOperation.ChallengeBlock?
+    /// How often it was set.
+    var challengeBlockChanges = 0
     var cacheBlock: URLConnectionOperation.CacheBlock?
     var redirectBlock: URLConnectionOperation.RedirectBlock?
     var expirationHandler: (@Sendable () -> Void)?
@@ -62,6 +66,14 @@ struct OperationState: @unchecked Sendable {
         return request
     }
 
+    /// Loads the whole from the beginning, if the part came under other rules: an impostor may have sent it.
+    mutating func dropForeignPart() {
+        guard continuesAt != nil, rulesOfPart?.decideLike(OperationTrustRules(self)) != true else { return }
+        continuesAt = nil
+        request = wholeRequest
+        missing = nil
+    }
+
     mutating func takeBlocks(of original: OperationState) {
         uploadProgress = original.uploadProgress
         downloadProgress = original.downloadProgress
@@ -77,16 +89,28 @@ struct OperationState: @unchecked Sendable {
 /// operations with the same settings, and so must be judged by these alone.
 struct OperationTrustRules: Sendable {
     let block: URLConnectionOperation.ChallengeBlock?
+    private let blockChanges: Int
     let credential: URLCredential?
     let policy: SecurityPolicy
     /// The policy as it was; nil for a subclass, whose connections serve no other operation.
     let frozen: FrozenSecurityPolicy?
+    private let settings: [UInt8]?
 
     init(_ state: OperationState) {
         block = state.challengeBlock
+        blockChanges = state.challengeBlockChanges
         credential = state.credential
         policy = state.securityPolicy
-        frozen = policy.mayHaveOverrides ? nil : policy.frozen
+        let settings = policy.frozen
+        frozen = policy.mayHaveOverrides ? nil : settings
+        self.settings = settings.fingerprint
+    }
+
+    /// Whether these rules accept the servers that the others accept, and show them the same certificate.
+    func decideLike(_ others: OperationTrustRules) -> Bool {
+        settings == others.settings && (policy === others.policy || frozen != nil && others.frozen != nil)
+            && blockChanges == others.blockChanges
+            && credential?.identity?.fingerprint == others.credential?.identity?.fingerprint
     }
 
     func decide(_ trust: ServerTrust, domain: String) -> ServerTrustDecision {

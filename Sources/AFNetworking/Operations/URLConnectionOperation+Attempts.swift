@@ -25,6 +25,7 @@ extension URLConnectionOperation {
         let (isWanted, sink, continues) = state.withLock { state in
             if state.sink == nil { state.sink = ResponseSink() }
             state.trustError = nil
+            state.dropForeignPart()
             return (state.isCurrent(attempt), state.sink, state.continuesAt != nil)
         }
         guard isWanted, let sink else { return nil }

@@ -26,6 +26,7 @@ extension URLConnectionOperation {
         let paused = state.withLock { state -> (OperationPhase, URLConnection?, ConnectionScheduler)? in
             guard let former = state.machine.pause() else { return nil }
             if state.machine.takeAnnouncement() { announceFinish() }
+            state.rulesOfPart = state.trustRules ?? state.rulesOfPart
             defer { (state.connection, state.trustRules) = (nil, nil) }
             return (former, state.connection, state.chooseScheduler())
         }

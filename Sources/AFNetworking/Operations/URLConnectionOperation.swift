@@ -202,6 +202,7 @@ open class URLConnectionOperation: Operation, NSCopying, NSSecureCoding, URLConn
     /// Sets what answers challenges in place of ``securityPolicy`` and ``credential``. It must answer each one.
     open func setWillSendRequestForAuthenticationChallengeBlock(_ block: ChallengeBlock?) {
         state.set(\.challengeBlock, block)
+        state.withLock { $0.challengeBlockChanges += 1 }
     }
 
     /// Sets what decides about requests. Nil for a redirect delivers the redirect.

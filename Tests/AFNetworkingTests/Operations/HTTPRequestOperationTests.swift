@@ -283,6 +283,33 @@ struct HTTPRequestOperationTests {
         #expect((operation.error as NSError?)?.code == NSURLErrorBadServerResponse)
     }
 
+    @Test("T-TLS-84 an operation goes on from no part that came under other rules", arguments: [true, false])
+    func otherRules(isPolicy: Bool) async throws {
+        let server = try TestServer()
+        let asked = Collected<String?>()
+        server.route("GET", "/file") { request in
+            asked.add(request.headers["Range"])
+            let reply = ServerReply.file(Self.content.utf8, entityTag: "\"1\"", to: request)
+            return asked.all.count == 1 ? reply.stalling(after: 10_000) : reply
+        }
+        let operation = operation("/file", on: server)
+        operation.start()
+        try await eventually("the first part") { operation.state.withLock { $0.totalBytesRead } == 10_000 }
+        operation.pause()
+        if isPolicy {
+            operation.securityPolicy.validatesDomainName = false
+        } else {
+            operation.setWillSendRequestForAuthenticationChallengeBlock { _, challenge in
+                challenge.sender?.performDefaultHandling(for: challenge)
+            }
+        }
+        operation.resume()
+        try await operation.ended()
+
+        #expect(operation.error == nil && operation.responseString == Self.content)
+        #expect(asked.all == [nil, nil])
+    }
+
     /// Asks for bytes 100 to 199, pauses when so many of them have arrived, and resumes.
     private func ownRange(pausedAfter count: Int) async throws -> (operation: HTTPRequestOperation, asked: [String?]) {
         let server = try TestServer()
