@@ -48,6 +48,25 @@ struct ImageRequestKey: Hashable, Sendable {
     var name: String? { isRepeatable && fields.isEmpty && handlesCookies ? url : nil }
 }
 
+/// An image for one user, from a server judged in one way. A download, and what is left of one, is for these alone.
+struct ImageDownloadKey: Hashable, Sendable {
+    let request: ImageRequestKey
+    /// ``URLSessionManager/judgement`` of the manager that loads it.
+    let judgement: [UInt8]?
+
+    /// Nil for a request without a URL.
+    init?(_ request: URLRequest, by manager: URLSessionManager) {
+        guard let key = ImageRequestKey(request) else { return nil }
+        self.request = key
+        judgement = manager.judgement
+    }
+
+    /// Tells the images of servers judged in this way apart from others in a cache. Nil for those of a new manager.
+    var identifier: String? {
+        judgement.map { "judgement:" + $0.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined() }
+    }
+}
+
 /// The key of an image in a cache. Its parts are kept apart, so that different names never collide.
 enum ImageCacheKey: Hashable, Sendable {
     case named(String)

@@ -4,7 +4,7 @@ public import Foundation
 
 /// One download: its task and the task's delegate.
 final class ImageDownload: Sendable {
-    typealias Place = ImageDownloadMachine<ImageRequestKey, ImageWaiter>.Place
+    typealias Place = ImageDownloadMachine<ImageDownloadKey, ImageWaiter>.Place
 
     struct Attempt: Sendable {
         let task: URLSessionDataTask
@@ -13,7 +13,7 @@ final class ImageDownload: Sendable {
         var formerEnding: ImageTaskEnding?
     }
 
-    let key: ImageRequestKey
+    let key: ImageDownloadKey
     /// The first request, without the fields that ask for the rest.
     let request: URLRequest
     let manager: HTTPSessionManager
@@ -23,7 +23,7 @@ final class ImageDownload: Sendable {
     private let attempt: Lock<Attempt>
 
     init(
-        _ key: ImageRequestKey,
+        _ key: ImageDownloadKey,
         _ request: URLRequest,
         _ manager: HTTPSessionManager,
         _ cache: (any ImageRequestCache)?,
@@ -51,12 +51,14 @@ final class ImageDownload: Sendable {
         attempt.task.resume()
     }
 
-    /// Puts the image into the cache, unless that was cleared since the download began.
+    /// Puts the image into the cache, unless that was cleared since the download began, or the manager judges servers in
+    /// another way.
     func keep(_ image: Image) {
-        guard let cache, key.isRepeatable, cache.shouldCache(image, for: request, withAdditionalIdentifier: nil),
+        guard let cache, key.request.isRepeatable, manager.judgement == key.judgement,
+            cache.shouldCache(image, for: request, withAdditionalIdentifier: key.identifier),
             cache.generation == generation
         else { return }
-        cache.add(image, for: request, withAdditionalIdentifier: nil)
+        cache.add(image, for: request, withAdditionalIdentifier: key.identifier)
     }
 }
 

@@ -21,6 +21,10 @@ public import Foundation
 /// **Order.** Four downloads run at a time unless you say otherwise; the others wait, in the order of
 /// ``downloadPrioritization``.
 ///
+/// **Trust.** Images, and parts of images, are for requests by managers that judge servers in the same way: after a change of
+/// the manager's policy the downloader asks the server again. In ``imageCache`` they have an additional identifier, unless
+/// the manager judges servers as a new one does.
+///
 /// **Caches.** Decoded images are in ``imageCache``, in memory. Files are in the URL cache of the session, by the rules
 /// of HTTP: a response with `no-store` is not on the disk.
 ///
@@ -229,6 +233,9 @@ public final class ImageDownloader: Sendable {
     public nonisolated(nonsending) func image(from url: URL) async throws -> Image {
         try await image(for: URLRequest(imageAt: url)).image
     }
+
+    /// The image in memory that a request would get.
+    func imageInMemory(for request: URLRequest) -> Image? { core.imageInMemory(for: request) }
 
     // MARK: - For tests
 

@@ -6,7 +6,7 @@ import Foundation
 /// The state and the work of a downloader. Pending work holds it, so that the downloader itself can be released.
 final class ImageDownloaderCore: Sendable {
     struct State: Sendable {
-        var machine: ImageDownloadMachine<ImageRequestKey, ImageWaiter>
+        var machine: ImageDownloadMachine<ImageDownloadKey, ImageWaiter>
         /// The downloads of the machine.
         var downloads: [Int: ImageDownload] = [:]
         /// Downloads whose task is being made, each with its end if the task has already ended: a session may be
@@ -38,7 +38,7 @@ final class ImageDownloaderCore: Sendable {
         _ maximumActive: Int,
         _ imageCache: (any ImageRequestCache)?
     ) {
-        let machine = ImageDownloadMachine<ImageRequestKey, ImageWaiter>(
+        let machine = ImageDownloadMachine<ImageDownloadKey, ImageWaiter>(
             prioritization: prioritization,
             maximumActive: max(maximumActive, 1)
         )
@@ -76,31 +76,41 @@ final class ImageDownloaderCore: Sendable {
         _ receiptID: UUID,
         _ answer: @escaping @Sendable (Result<DownloadedImage, ImageDownloadFailure>) -> Void
     ) -> ImageDownloadReceipt? {
-        guard let key = ImageRequestKey(request) else {
+        let manager = self[\.manager]
+        guard let key = ImageDownloadKey(request, by: manager) else {
             answer(.failure(.withoutURL(request)))
             return nil
         }
         let waiter = ImageWaiter(answer: answer)
         if let receipt = state.withLock({ $0.join(key, waiter, receiptID) }) { return receipt }
-        if request.mayComeFromMemory, key.isRepeatable,
-            let image = self[\.imageCache]?.image(for: request, withAdditionalIdentifier: nil)
-        {
+        if request.mayComeFromMemory, let image = image(for: request, key) {
             answer(.success(DownloadedImage(image: image, request: request, response: nil)))
             return nil
         }
-        return begin(key, request, waiter, receiptID)
+        return begin(key, request, waiter, receiptID, by: manager)
+    }
+
+    /// The image in memory that a request would get, from a server judged as its server would be now.
+    func imageInMemory(for request: URLRequest) -> Image? {
+        ImageDownloadKey(request, by: self[\.manager]).flatMap { image(for: request, $0) }
+    }
+
+    private func image(for request: URLRequest, _ key: ImageDownloadKey) -> Image? {
+        guard key.request.isRepeatable else { return nil }
+        return self[\.imageCache]?.image(for: request, withAdditionalIdentifier: key.identifier)
     }
 
     private func begin(
-        _ key: ImageRequestKey,
+        _ key: ImageDownloadKey,
         _ request: URLRequest,
         _ waiter: ImageWaiter,
-        _ receiptID: UUID
+        _ receiptID: UUID,
+        by manager: HTTPSessionManager
     ) -> ImageDownloadReceipt? {
-        let (number, manager, cache) = state.withLock { state in
+        let (number, cache) = state.withLock { state in
             let number = state.machine.nextNumber()
             state.starting.updateValue(nil, forKey: number)
-            return (number, state.manager, state.imageCache)
+            return (number, state.imageCache)
         }
         // Without the lock: the manager or the cache may be the program's code.
         let part = self[\.resumesDownloads] && request.mayComeFromNetwork ? parts.take(key) : nil
@@ -123,13 +133,19 @@ final class ImageDownloaderCore: Sendable {
 
     private func attempt(
         _ number: Int,
-        _ key: ImageRequestKey,
+        _ key: ImageDownloadKey,
         _ request: URLRequest,
         _ manager: HTTPSessionManager,
         goingOnWith part: PartialImage?
     ) -> ImageDownload.Attempt {
         let (limit, resumes) = state.withLock { ($0.maximumResponseSize, $0.resumesDownloads) }
-        let delegate = ImageTaskDelegate(manager, request, goingOnWith: part, limit: limit) { [parts] part in
+        let delegate = ImageTaskDelegate(
+            manager,
+            request,
+            goingOnWith: part,
+            limit: limit,
+            judgement: key.judgement
+        ) { [parts] part in
             if resumes { parts.keep(part, for: key) }
         }
         let task = manager.completing(on: ImageDownloaderCore.responseQueue) {
@@ -214,7 +230,7 @@ final class ImageDownloaderCore: Sendable {
 extension ImageDownloaderCore.State {
     /// Joins the download for a key, if there is one.
     fileprivate mutating func join(
-        _ key: ImageRequestKey,
+        _ key: ImageDownloadKey,
         _ waiter: ImageWaiter,
         _ receiptID: UUID
     ) -> ImageDownloadReceipt? {

@@ -26,6 +26,8 @@ final class ImageTaskDelegate: URLSessionDataDelegate {
     /// The request without the fields that ask for the rest.
     private let request: URLRequest
     private let limit: Int64
+    /// How the manager judged servers when the download began.
+    private let judgement: [UInt8]?
     /// Receives the part that has arrived, when the task has failed.
     private let keep: @Sendable (PartialImage) -> Void
     private let state: Lock<State>
@@ -35,11 +37,13 @@ final class ImageTaskDelegate: URLSessionDataDelegate {
         _ request: URLRequest,
         goingOnWith part: PartialImage?,
         limit: Int64,
+        judgement: [UInt8]?,
         keep: @escaping @Sendable (PartialImage) -> Void
     ) {
         self.manager = manager
         self.request = request
         self.limit = limit
+        self.judgement = judgement
         self.keep = keep
         state = Lock(State(offered: part))
     }
@@ -66,9 +70,10 @@ final class ImageTaskDelegate: URLSessionDataDelegate {
     private func accept(_ response: URLResponse, _ state: inout State) -> Bool {
         let offered = state.offered
         state.offered = nil
+        let isJudgedAlike = manager.judgement == judgement
         let status = (response as? HTTPURLResponse)?.statusCode
         if let offered, let response = response as? HTTPURLResponse, status == 206 || status == 416 {
-            guard status == 206, offered.isCompleted(by: response) else {
+            guard status == 206, isJudgedAlike, offered.isCompleted(by: response) else {
                 state.mustBeginAgain = true
                 return false
             }
@@ -76,7 +81,7 @@ final class ImageTaskDelegate: URLSessionDataDelegate {
             state.received = Int64(offered.data.count)
             state.gathered = offered
         } else {
-            state.gathered = PartialImage(response, to: request)
+            state.gathered = isJudgedAlike ? PartialImage(response, to: request) : nil
         }
         let (expected, isTooLarge) = state.received.addingReportingOverflow(max(response.expectedContentLength, 0))
         guard isTooLarge || expected > limit else { return true }

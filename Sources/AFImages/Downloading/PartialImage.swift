@@ -121,7 +121,7 @@ private struct ByteRange {
 /// Parts of images whose downloads were interrupted: the latest ones, at most 32 MiB in memory.
 final class PartialImages: Sendable {
     fileprivate struct State: Sendable {
-        var parts: [(key: ImageRequestKey, part: PartialImage)] = []
+        var parts: [(key: ImageDownloadKey, part: PartialImage)] = []
         var byteCount = 0
     }
 
@@ -135,7 +135,7 @@ final class PartialImages: Sendable {
         pressure.withLock { $0 = observation }
     }
 
-    func keep(_ part: PartialImage, for key: ImageRequestKey) {
+    func keep(_ part: PartialImage, for key: ImageDownloadKey) {
         state.withLock { state in
             _ = state.take(key)
             state.parts.append((key, part))
@@ -145,7 +145,7 @@ final class PartialImages: Sendable {
     }
 
     /// Removes and returns the part for a key.
-    func take(_ key: ImageRequestKey) -> PartialImage? { state.withLock { $0.take(key) } }
+    func take(_ key: ImageDownloadKey) -> PartialImage? { state.withLock { $0.take(key) } }
 
     func removeAll() {
         state.withLock { $0 = State() }
@@ -155,7 +155,7 @@ final class PartialImages: Sendable {
 }
 
 extension PartialImages.State {
-    fileprivate mutating func take(_ key: ImageRequestKey) -> PartialImage? {
+    fileprivate mutating func take(_ key: ImageDownloadKey) -> PartialImage? {
         guard let index = parts.firstIndex(where: { $0.key == key }) else { return nil }
         let part = parts.remove(at: index).part
         byteCount -= part.data.count

@@ -39,7 +39,7 @@ import Foundation
         }
         if receipt?.task.originalRequest?.url?.absoluteString == url.absoluteString { return }
         cancel()
-        if let image = downloader.imageCache?.image(for: request, withAdditionalIdentifier: nil) {
+        if let image = downloader.imageInMemory(for: request) {
             return finish(order.success, request, nil, image, show)
         }
         if let placeholder = order.placeholder { show(placeholder) }

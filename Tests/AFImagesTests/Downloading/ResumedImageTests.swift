@@ -62,6 +62,44 @@ import Testing
         #expect(downloader.partialByteCount == 0)
     }
 
+    @Test func `T-TLS-84 a part is no part of a picture from a server that is judged in another way`() async throws {
+        serve("/a.png") { request, picture in
+            request.headers["Range"] == nil ? .picture(picture) : Self.rest(picture, from: 10_000)
+        }
+        downloader.download(site.request("/a.png"), heard)
+        #expect(try await heard.first.error != nil)
+
+        downloader.sessionManager.securityPolicy.hostRules = [try .pins("a.test", PinSet([Self.pin], backups: []))]
+        downloader.download(site.request("/a.png"), heard)
+
+        #expect(try await heard.wait(for: 2)[1].image == (try Image.decode(picture)))
+        #expect(site.server.requests.map { $0.headers["Range"] } == [nil, nil])
+    }
+
+    @Test func `T-TLS-84 a picture in memory is none of a server that is judged in another way`() async throws {
+        site.server.route("GET", "/a.png", .picture(picture))
+        downloader.download(site.request("/a.png"), heard)
+        downloader.download(site.request("/a.png"), heard)
+        _ = try await heard.wait(for: 2)
+        #expect(site.server.requests.count == 1)
+        let policy = SecurityPolicy()
+        policy.validatesDomainName = false
+
+        downloader.sessionManager.securityPolicy = policy
+        for count in 3...4 {
+            downloader.download(site.request("/a.png"), heard)
+            _ = try await heard.wait(for: count)
+        }
+
+        #expect(site.server.requests.count == 2)
+        downloader.sessionManager.securityPolicy = SecurityPolicy()
+        downloader.download(site.request("/a.png"), heard)
+        _ = try await heard.wait(for: 5)
+        #expect(site.server.requests.count == 2)
+    }
+
+    private static let pin = "sha256/i7WTqTvh0OioIruIfFR4kMPnBqrS2rdiVPl/s2uC/CY="
+
     @Test func `an interrupted rest is resumed too`() async throws {
         let (picture, attempts) = (picture, Heard<Int>())
         site.server.route("GET", "/a.png") { request in
@@ -264,7 +302,9 @@ import Testing
         )
         var part = try #require(PartialImage(response, to: URLRequest(url: url)))
         #expect(part.append(Data(count: 12 << 20)) && !part.append(Data(count: 5 << 20)))
-        let keys = try (0..<3).map { try #require(ImageRequestKey(site.request("/\($0)"))) }
+        let keys = try (0..<3).map {
+            try #require(ImageDownloadKey(site.request("/\($0)"), by: downloader.sessionManager))
+        }
 
         for key in keys { parts.keep(part, for: key) }
 
