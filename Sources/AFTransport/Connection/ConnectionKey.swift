@@ -29,7 +29,7 @@ package struct ConnectionKey: Hashable {
             route: ProxyRoute? = nil,
             proxySecurity: SecurityContext? = nil,
             link: SocketOptions = SocketOptions(),
-            judge: TrustJudge? = nil
+            judge: TrustJudge?
         ) {
             self.unixPath = unixPath
             self.route = route
@@ -38,7 +38,7 @@ package struct ConnectionKey: Hashable {
             self.judge = judge
         }
 
-        package static var usual: Options { Options() }
+        package static var usual: Options { Options(judge: nil) }
     }
 
     private final class SharedOptions: Hashable {

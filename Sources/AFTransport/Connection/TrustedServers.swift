@@ -26,7 +26,7 @@ package struct TrustedServers {
 
     package var count: Int { entries.count }
 
-    package mutating func keep(_ trust: ServerTrust, by route: ProxyRoute? = nil, for judge: TrustJudge? = nil) {
+    package mutating func keep(_ trust: ServerTrust, by route: ProxyRoute?, for judge: TrustJudge?) {
         guard trust.isKnownTrusted else { return }
         uses += 1
         entries[Place(host: trust.host, route: route, judge: judge)] = Entry(trust: trust, lastUse: uses)
@@ -37,8 +37,8 @@ package struct TrustedServers {
     /// The remembered trust at this moment, if the server shows the same certificates again.
     package mutating func recall(
         _ host: String,
-        by route: ProxyRoute? = nil,
-        for judge: TrustJudge? = nil,
+        by route: ProxyRoute?,
+        for judge: TrustJudge?,
         showing served: [Certificate],
         at moment: Int64
     ) -> ServerTrust? {

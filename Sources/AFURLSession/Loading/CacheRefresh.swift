@@ -36,7 +36,7 @@ final class CacheRefresh: TransferClient, RequestOwner {
     static func begin(_ request: WireRequest, _ hit: CacheHit, _ question: CacheQuestion, after load: Load) {
         let session = load.session
         guard !session.isInvalidated, !session.forbidsPlainText(to: request.endpoint),
-            var key = try? session.connectionKey(for: request),
+            var key = try? session.connectionKey(for: request, judgedBy: nil),
             session.refreshes.insert(hit.entry.id).inserted
         else { return }
         key.follow(session.settings.limits.link.socketOptions(for: request.terms.limits))

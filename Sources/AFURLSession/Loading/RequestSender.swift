@@ -18,7 +18,7 @@ struct RequestSender {
         guard !session.forbidsPlainText(to: request.endpoint) else { return fail(.plainTextForbidden, draft.body) }
         var key: ConnectionKey
         do throws(LoadError) {
-            key = try session.connectionKey(for: request)
+            key = try session.connectionKey(for: request, judgedBy: load.trustJudge(for: request.endpoint))
         } catch {
             return fail(error, draft.body)
         }
@@ -26,7 +26,6 @@ struct RequestSender {
             for step in session.steps.dressing { key = step.address(key, by: route, for: request, of: load) }
         }
         key.follow(session.settings.limits.link.socketOptions(for: request.terms.limits))
-        if let judge = load.trustJudge(for: request.endpoint) { key = key.judged(by: judge) }
         load.stopClock()
         let transfer = Transfer(
             request,

@@ -3,8 +3,10 @@ import AFWire
 
 extension SessionCore {
     /// The kind of connection that a request needs.
-    func connectionKey(for request: WireRequest) throws(LoadError) -> ConnectionKey {
-        var key = try connectionKey(for: request.endpoint)
+    ///
+    /// - Parameter judge: Who answers challenges in place of the session's delegate.
+    func connectionKey(for request: WireRequest, judgedBy judge: TrustJudge?) throws(LoadError) -> ConnectionKey {
+        var key = try connectionKey(for: request.endpoint, judgedBy: judge)
         if request.opensWebSocket, let route = key.route { key = key.led(by: route.tunnelling) }
         guard let route = key.route, route.tunnels(to: request.endpoint) else { return key }
         let named = proxies.naming(route, by: request)
@@ -12,13 +14,15 @@ extension SessionCore {
     }
 
     /// The kind of connection to an endpoint that no request names: the session's `User-Agent` goes to the proxy.
-    func connectionKey(for endpoint: Endpoint) throws(LoadError) -> ConnectionKey {
+    func connectionKey(for endpoint: Endpoint, judgedBy judge: TrustJudge?) throws(LoadError) -> ConnectionKey {
         let security = endpoint.scheme == .https ? currentSecurity() : nil
-        if let path = settings.unixDomainSocketPath {
-            return ConnectionKey(endpoint: endpoint, security: security, options: ConnectionKey.Options(unixPath: path))
+        if judge == nil, settings.unixDomainSocketPath == nil, proxies.isEmpty {
+            return ConnectionKey(endpoint: endpoint, security: security)
         }
-        if proxies.isEmpty { return ConnectionKey(endpoint: endpoint, security: security) }
-        var options = ConnectionKey.Options()
+        var options = ConnectionKey.Options(unixPath: settings.unixDomainSocketPath, judge: judge)
+        if options.unixPath != nil || proxies.isEmpty {
+            return ConnectionKey(endpoint: endpoint, security: security, options: options)
+        }
         do throws(ProxyConfigurationError) {
             options.route = try proxies.route(for: endpoint)
         } catch {

@@ -347,7 +347,7 @@ extension StreamConnector: ConnectionAttemptClient {
 extension SessionCore {
     /// The connection of a stream task: by the same route as requests over https, but without TLS.
     func streamKey(to endpoint: Endpoint) throws(LoadError) -> ConnectionKey {
-        var key = try connectionKey(for: endpoint).secured(by: nil)
+        var key = try connectionKey(for: endpoint, judgedBy: nil).secured(by: nil)
         key.follow(settings.limits.link.socketOptions)
         return key
     }

@@ -149,3 +149,12 @@ extension SecuredTests {
         }
     }
 }
+
+extension TrustedServers {
+    /// Of servers that are reached without a proxy, and judged by the session's delegate.
+    fileprivate mutating func keep(_ trust: ServerTrust) { keep(trust, by: nil, for: nil) }
+
+    fileprivate mutating func recall(_ host: String, showing served: [Certificate], at moment: Int64) -> ServerTrust? {
+        recall(host, by: nil, for: nil, showing: served, at: moment)
+    }
+}
