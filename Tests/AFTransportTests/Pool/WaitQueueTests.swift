@@ -1,3 +1,4 @@
+import AFFaults
 import AFLoop
 import Testing
 
@@ -71,6 +72,46 @@ struct WaitQueueTests {
         }
         while let waiter = plain.popFirst() { #expect(queue.popFirst() === waiter) }
         #expect(queue.isEmpty)
+    }
+
+    /// While a dial hangs, each that leaves asks whether the dial was for it.
+    @Test(arguments: [true, false]) func `what it costs to leave does not grow with those who wait`(inOrder: Bool) {
+        let growth = CPUTime.growth(from: 500, to: 16_000) { count in
+            var queue = WaitQueue<Waiter>()
+            let waiters = (0..<count).map(Waiter.init)
+            for waiter in waiters { queue.add(waiter, priority: 0.5) }
+            for waiter in inOrder ? Array(waiters[1...]) : waiters[1...].reversed() {
+                _ = queue.isAmongFirst(6, waiter)
+                queue.remove(waiter)
+            }
+            #expect(queue.first === waiters[0] && queue.count == 1)
+        }
+        #expect(growth < 8)
+    }
+
+    @Test func `what it costs to move to another priority does not grow with those who wait`() {
+        let growth = CPUTime.growth(from: 500, to: 16_000) { count in
+            var queue = WaitQueue<Waiter>()
+            let waiters = (0..<count).map(Waiter.init)
+            for waiter in waiters { queue.add(waiter, priority: 0.5) }
+            for waiter in waiters.reversed() { queue.reprioritize(waiter, 0.75) }
+            #expect(waiters.allSatisfy { queue.popFirst() === $0 })
+        }
+        #expect(growth < 8)
+    }
+
+    @Test func `those among the first are those that are served first`() {
+        var queue = WaitQueue<Waiter>()
+        let waiters = (0..<20).map(Waiter.init)
+        for waiter in waiters { queue.add(waiter, priority: Float(waiter.number % 4) / 4) }
+        let order = waiters.sorted { ($1.number % 4, $0.number) < ($0.number % 4, $1.number) }
+
+        for limit in 0...20 {
+            #expect(waiters.filter { queue.isAmongFirst(limit, $0) }.count == limit)
+            #expect(order.prefix(limit).allSatisfy { queue.isAmongFirst(limit, $0) })
+        }
+        #expect(!queue.isAmongFirst(20, Waiter(20)))
+        #expect(queue.first { $0.number % 4 == 1 } === order[10])
     }
 
     @Test func `an empty queue keeps no waiter alive`() {

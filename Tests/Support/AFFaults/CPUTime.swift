@@ -18,6 +18,18 @@ package enum CPUTime {
         return now - start
     }
 
+    /// How many times as long one thing takes among `large` as among `small` of them. What costs O(log n) grows hardly at
+    /// all, what costs O(n) as the numbers do.
+    ///
+    /// - Parameter handle: Handles so many things. Of three tries the quickest counts.
+    package static func growth(from small: Int, to large: Int, _ handle: (Int) throws -> Void) rethrows -> Double {
+        func least(_ count: Int) throws -> Double {
+            let costs = try (0..<3).map { _ in try of { try handle(count) } / .nanoseconds(count) }
+            return costs.min() ?? 0
+        }
+        return try least(large) / least(small)
+    }
+
     private static var now: Duration {
         var time = timespec()
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
