@@ -1,3 +1,4 @@
+import AFBase
 package import AFLoop
 import AFWire
 
@@ -19,7 +20,13 @@ package final class ConnectionPool: TurnEndTarget, TimerTarget {
     @exclusivity(unchecked) private var hosts: [ConnectionKey: HostPool] = [:]
     @exclusivity(unchecked) private var lastHost: HostPool?
     @exclusivity(unchecked) private var unsettled: [HostPool] = []
-    @exclusivity(unchecked) private var idleCount = 0
+    /// Of all hosts together.
+    @exclusivity(unchecked) private var census = PoolCensus()
+    /// By when the first of their idle connections may not be used any more.
+    @exclusivity(unchecked) private var resting = HostSchedule(of: .idleExpiry)
+    /// By when the first of their dials was begun that no request waits for.
+    @exclusivity(unchecked) private var unclaimed = HostSchedule(of: .unclaimedDial)
+    @exclusivity(unchecked) private var hostsMade = 0
     @exclusivity(unchecked) private var reaper: (timer: TimerID, deadline: LoopInstant)?
     /// The endpoints that failed at answering pipelined requests.
     @exclusivity(unchecked) private var poorPipeliners: Set<Endpoint> = []
@@ -30,8 +37,9 @@ package final class ConnectionPool: TurnEndTarget, TimerTarget {
     /// Connections opened before this generation are not used again.
     @exclusivity(unchecked) private(set) var generation = 0
 
-    /// Hosts that may not dial before others have closed connections, longest waiting first.
-    @exclusivity(unchecked) private var wanting: [HostPool] = []
+    /// Hosts that may not dial before others have closed connections: those without any connection first, and then the
+    /// longest waiting.
+    @exclusivity(unchecked) private var wanting = Heap<HostWant, HostPool>()
     /// The host whose turn it is to dial, however many others want to.
     @exclusivity(unchecked) private var favoured: HostPool?
 
@@ -91,36 +99,44 @@ package final class ConnectionPool: TurnEndTarget, TimerTarget {
     }
 
     /// A connection of a host is idle now.
-    func idleConnectionCame(until expires: LoopInstant) {
-        idleCount += 1
+    func idleConnectionCame(to host: HostPool, until expires: LoopInstant) {
+        resting.add(host, expires)
         armReaper(at: expires)
     }
 
-    /// A connection of a host is idle no more.
-    func idleConnectionTaken() {
-        idleCount -= 1
+    func closeSurplusIdle() {
+        if census.idle > limits.maximumIdle { closeFirstToExpire() }
     }
 
-    func closeSurplusIdle() {
-        if idleCount > limits.maximumIdle { closeLongestIdle() }
+    /// What one host has, and whether it wants more, is not what it was.
+    func hostChanged(_ host: HostPool, from former: PoolCensus) {
+        census += host.census
+        census -= former
+        guard let place = host.wantingPlace else { return }
+        if host.hasWaiters {
+            wanting.move(place, to: HostWant(of: host))
+        } else {
+            stopWanting(host)
+        }
     }
 
     /// Closes idle connections now, and those in use when their exchange ends.
     package func retireAll() {
         generation += 1
-        for host in hosts.values {
+        for host in hostsInOrder {
             host.closeAllIdle()
             settleLater(host)
         }
     }
 
+    /// A simulated run must be the same each time, so the order is not the dictionary's.
+    private var hostsInOrder: [HostPool] { hosts.values.sorted { $0.number < $1.number } }
+
     /// A connection made under the `former` rules serves no further request. Requests that wait for one wait under the
     /// present rules; exchanges under way end as they began.
     package func replace(_ former: SecurityContext, with present: SecurityContext) {
         self.present[present.owner] = present
-        let retired = hosts.values.filter { $0.key.isMade(under: former) }
-            .sorted { $0.key.endpoint.text < $1.key.endpoint.text }
-        for host in retired {
+        for host in hostsInOrder where host.key.isMade(under: former) {
             for client in host.retire() { client.wait(under: self.present) }
             host.closeAllIdle()
             settleLater(host)
@@ -135,30 +151,22 @@ package final class ConnectionPool: TurnEndTarget, TimerTarget {
     /// Call it after the last exchange of an invalidated session.
     package func shutDown() {
         retireAll()
-        for host in hosts.values { host.cancelDials() }
+        for host in hostsInOrder { host.cancelDials() }
         if let reaper { loop.cancelTimer(reaper.timer) }
         reaper = nil
         lastHost = nil
-        wanting = []
+        while let host = wanting.first { stopWanting(host) }
         exchangeLimits.receiving?.shutDown()
         exchangeLimits.sending?.shutDown()
     }
 
+    /// Closes an idle connection to make room: the one that could be used for the shortest time.
     @discardableResult
-    private func closeLongestIdle() -> Bool {
-        guard let host = host(withOldest: \.longestIdleExpiry) else { return false }
-        host.closeLongestIdle()
+    private func closeFirstToExpire() -> Bool {
+        guard let (host, expiry) = resting.first() else { return false }
+        host.closeIdle(expiringUntil: expiry, atMost: 1)
+        settleLater(host)
         return true
-    }
-
-    private func host(withOldest date: (HostPool) -> LoopInstant?) -> HostPool? {
-        let oldest = hosts.values.min { left, right in
-            let (sooner, later) = (date(left) ?? .distantFuture, date(right) ?? .distantFuture)
-            // Hosts with the same date have an order that is not the dictionary's: a simulated run must be the same
-            // each time.
-            return sooner == later ? left.key.endpoint.text < right.key.endpoint.text : sooner < later
-        }
-        return oldest.flatMap { date($0) == nil ? nil : $0 }
     }
 
     // MARK: - Turns
@@ -172,9 +180,11 @@ package final class ConnectionPool: TurnEndTarget, TimerTarget {
 
     private func makeHost(for key: ConnectionKey) -> HostPool? {
         guard let target = rules.target(for: key) else { return nil }
+        hostsMade += 1
         let host = HostPool(
             key,
             target,
+            number: hostsMade,
             limit: limits.perHost,
             avoidsPipelining: poorPipeliners.contains(key.endpoint),
             pool: self,
@@ -203,51 +213,60 @@ package final class ConnectionPool: TurnEndTarget, TimerTarget {
 
     private func settle(_ host: HostPool) {
         host.settle()
-        if let oldest = host.oldestUnclaimedDial { armReaper(at: oldest + limits.unclaimedTime) }
-        if host.isEmpty {
-            hosts[host.key] = nil
-            if lastHost === host { lastHost = nil }
+        if let oldest = host.oldestUnclaimedDial {
+            unclaimed.add(host, oldest)
+            armReaper(at: oldest + limits.unclaimedTime)
         }
+        if host.isEmpty { forget(host) }
+    }
+
+    private func forget(_ host: HostPool) {
+        resting.remove(host)
+        unclaimed.remove(host)
+        if lastHost === host { lastHost = nil }
+        // A request may have come since, and made another.
+        if hosts[host.key] === host { hosts[host.key] = nil }
     }
 
     // MARK: - All connections together
 
-    private var total: Int { hosts.values.reduce(0) { $0 + $1.connectionCount } }
-
     /// Whether the host may dial. Makes room if there is none, at the cost of a connection that no request uses.
     func mayDial(_ host: HostPool) -> Bool {
         guard let maximum = limits.total else { return true }
-        if total < maximum, favoured === host || !isNeededElsewhere(by: host) {
+        if census.connections < maximum, favoured === host || !isNeededElsewhere(by: host) {
             favoured = nil
             return true
         }
-        if total >= maximum, closeLongestIdle() || cancelUnclaimedDial() { return true }
-        if !wanting.contains(where: { $0 === host }) { wanting.append(host) }
+        if census.connections >= maximum, makeRoom() { return true }
+        if host.wantingPlace == nil { host.wantingPlace = wanting.add(host, HostWant(of: host)) }
         return false
     }
 
+    private func makeRoom() -> Bool { closeFirstToExpire() || cancelUnclaimedDial() }
+
     /// Cancels the oldest dial that no request waits for, to make room for one that a request needs.
     private func cancelUnclaimedDial() -> Bool {
-        guard let oldest = host(withOldest: \.oldestUnclaimedDial), let begun = oldest.oldestUnclaimedDial else {
-            return false
-        }
-        oldest.cancelUnclaimedDials(begunUntil: begun)
-        settleLater(oldest)
+        guard let (host, begun) = unclaimed.first() else { return false }
+        host.cancelUnclaimedDials(begunUntil: begun)
+        settleLater(host)
         return true
     }
 
-    /// Whether another host has requests and no connection at all. Then the pool closes a connection that becomes free
-    /// here: the others would wait for as long as this host has something to do.
+    /// Whether another host, which has requests and no connection at all, goes before this one. Then the pool closes a
+    /// connection that becomes free here: the other would wait for as long as this host has something to do.
     func isNeededElsewhere(by host: HostPool) -> Bool {
-        !wanting.isEmpty && wanting.contains { $0 !== host && $0.isDestitute }
+        wanting.firstKey == .first && wanting.first !== host
+    }
+
+    private func stopWanting(_ host: HostPool) {
+        if let place = host.wantingPlace.take() { wanting.remove(place) }
     }
 
     /// Serves the hosts without any connection first, with one each; then the others, in order.
     private func settleWanting() {
         guard let maximum = limits.total else { return }
-        wanting.removeAll { !$0.hasWaiters }
-        while !wanting.isEmpty, total < maximum || closeLongestIdle() {
-            let host = wanting.remove(at: wanting.firstIndex { $0.connectionCount == 0 } ?? 0)
+        while let host = wanting.first, census.connections < maximum || makeRoom() {
+            stopWanting(host)
             favoured = host
             settle(host)
             favoured = nil
@@ -266,16 +285,21 @@ package final class ConnectionPool: TurnEndTarget, TimerTarget {
 
     package func timerFired(_ timer: TimerID) {
         reaper = nil
-        var next = LoopInstant.distantFuture
-        for host in hosts.values {
-            host.closeExpired(at: loop.now)
-            if let expiry = host.firstExpiry { next = min(next, expiry) }
-            if let oldest = host.oldestUnclaimedDial, oldest + limits.unclaimedTime <= loop.now {
-                host.cancelUnclaimedDials(begunUntil: oldest)
+        while let (host, expiry) = resting.first() {
+            guard expiry <= loop.now else {
+                armReaper(at: expiry)
+                break
             }
-            // Settling arms the reaper again for other dials that no request waits for.
+            host.closeIdle(expiringUntil: loop.now)
             settleLater(host)
         }
-        if next != .distantFuture { armReaper(at: next) }
+        while let (host, begun) = unclaimed.first() {
+            guard begun + limits.unclaimedTime <= loop.now else {
+                armReaper(at: begun + limits.unclaimedTime)
+                break
+            }
+            host.cancelUnclaimedDials(begunUntil: begun)
+            settleLater(host)
+        }
     }
 }

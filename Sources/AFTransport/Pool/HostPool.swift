@@ -1,3 +1,4 @@
+import AFBase
 import AFLoop
 
 /// A request as the pool knows it.
@@ -45,10 +46,16 @@ final class HostPool: ConnectionAttemptClient, ExchangeOwner {
     }
 
     let key: ConnectionKey
+    /// The pool has made it after those with smaller numbers.
+    let number: Int
     private let target: DialTarget
     private let pool: ConnectionPool
     private let platform: Platform
-    @exclusivity(unchecked) private var machine: PoolMachine<Connection, Waiter>
+    @exclusivity(unchecked) private var storedMachine: PoolMachine<Connection, Waiter>
+    /// Where the pool keeps it among others, while it does.
+    @exclusivity(unchecked) var restingPlace: HeapPlace?
+    @exclusivity(unchecked) var unclaimedPlace: HeapPlace?
+    @exclusivity(unchecked) var wantingPlace: HeapPlace?
     /// The pool settles it at the end of this turn.
     @exclusivity(unchecked) var isUnsettled = false
     /// The rules its connections were made under are over: none serves another request.
@@ -62,6 +69,7 @@ final class HostPool: ConnectionAttemptClient, ExchangeOwner {
     init(
         _ key: ConnectionKey,
         _ target: DialTarget,
+        number: Int,
         limit: Int,
         avoidsPipelining: Bool,
         pool: ConnectionPool,
@@ -69,10 +77,21 @@ final class HostPool: ConnectionAttemptClient, ExchangeOwner {
     ) {
         self.key = key
         self.target = target
+        self.number = number
         self.pool = pool
         self.platform = platform
         self.avoidsPipelining = avoidsPipelining
-        machine = PoolMachine(limit: limit)
+        storedMachine = PoolMachine(limit: limit)
+    }
+
+    /// Whatever happens to it, the pool hears of: it counts for all hosts together.
+    private var machine: PoolMachine<Connection, Waiter> {
+        _read { yield storedMachine }
+        _modify {
+            let former = census
+            defer { pool.hostChanged(self, from: former) }
+            yield &storedMachine
+        }
     }
 
     // MARK: - Requests
@@ -115,7 +134,7 @@ final class HostPool: ConnectionAttemptClient, ExchangeOwner {
 
     /// Neither requests nor connections are left.
     var isEmpty: Bool { machine.isEmpty }
-    var connectionCount: Int { machine.connections }
+    var census: PoolCensus { PoolCensus(connections: machine.connections, idle: machine.idle.count) }
     var hasWaiters: Bool { !machine.waiters.isEmpty }
     /// A request waits, and there is no connection at all.
     var isDestitute: Bool { machine.connections == 0 && hasWaiters }
@@ -128,14 +147,13 @@ final class HostPool: ConnectionAttemptClient, ExchangeOwner {
             guard let action = machine.nextAction(at: platform.loop.now, mayDial: mayDial) else { break }
             switch action {
             case .assign(let waiter, let connection):
-                pool.idleConnectionTaken()
                 connection.exchange.begin(waiter.client)
             case .append(let waiter, let connection):
                 connection.exchange.append(waiter.client)
                 if !shared.contains(where: { $0 === connection.exchange }) { shared.append(connection.exchange) }
             case .dial: dial()
             case .cancelDial: cancelNewestDial()
-            case .close(let connection): closeIdle(connection)
+            case .close(let connection): connection.exchange.close()
             }
         }
         for exchange in shared { exchange.sendAppended() }
@@ -146,24 +164,14 @@ final class HostPool: ConnectionAttemptClient, ExchangeOwner {
 
     /// When the first of them may not be used any more.
     var firstExpiry: LoopInstant? { machine.idle.lazy.map(\.expires).min() }
-    /// The same for the one that is idle longest.
-    var longestIdleExpiry: LoopInstant? { machine.idle.first?.expires }
 
-    func closeLongestIdle() {
-        machine.takeLongestIdle().map(closeIdle)
-    }
-
-    func closeExpired(at now: LoopInstant) {
-        for connection in machine.takeExpired(at: now) { closeIdle(connection) }
+    /// Closes those whose time is over then, the longest idle first.
+    func closeIdle(expiringUntil latest: LoopInstant, atMost limit: Int = .max) {
+        for connection in machine.takeIdle(expiringUntil: latest, atMost: limit) { connection.exchange.close() }
     }
 
     func closeAllIdle() {
-        for connection in machine.takeAllIdle() { closeIdle(connection) }
-    }
-
-    private func closeIdle(_ connection: Connection) {
-        pool.idleConnectionTaken()
-        connection.exchange.close()
+        closeIdle(expiringUntil: .distantFuture)
     }
 
     // MARK: - From exchanges
@@ -184,7 +192,7 @@ final class HostPool: ConnectionAttemptClient, ExchangeOwner {
         {
             exchange.rest()
             machine.connectionFreed(Connection(exchange: exchange), expires: expires)
-            pool.idleConnectionCame(until: expires)
+            pool.idleConnectionCame(to: self, until: expires)
             pool.closeSurplusIdle()
         } else {
             machine.connectionLost()
@@ -198,7 +206,7 @@ final class HostPool: ConnectionAttemptClient, ExchangeOwner {
     }
 
     func idleExchangeEnded(_ exchange: any Exchange) {
-        if machine.idleConnectionClosed(Connection(exchange: exchange)) { pool.idleConnectionTaken() }
+        machine.idleConnectionClosed(Connection(exchange: exchange))
         exchange.close()
         pool.settleLater(self)
     }
@@ -335,7 +343,7 @@ final class HostPool: ConnectionAttemptClient, ExchangeOwner {
         } else {
             let expires = pool.limits.firstExpiry(of: exchange, at: platform.loop.now)
             machine.dialSucceeded(Connection(exchange: exchange), expires: expires)
-            pool.idleConnectionCame(until: expires)
+            pool.idleConnectionCame(to: self, until: expires)
         }
         pool.settleLater(self)
     }

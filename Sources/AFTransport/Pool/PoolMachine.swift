@@ -136,21 +136,22 @@ package struct PoolMachine<Connection: PooledConnection, Waiter: QueuedWaiter> {
     }
 
     /// True if the connection was idle.
+    @discardableResult
     package mutating func idleConnectionClosed(_ connection: Connection) -> Bool {
         guard let index = idle.lastIndex(where: { $0.connection.identity == connection.identity }) else { return false }
         idle.remove(at: index)
         return true
     }
 
-    /// Takes out the connections whose idle time is over.
-    package mutating func takeExpired(at now: LoopInstant) -> [Connection] {
-        let expired = idle.filter { $0.expires <= now }.map(\.connection)
-        if !expired.isEmpty { idle.removeAll { $0.expires <= now } }
-        return expired
-    }
-
-    package mutating func takeLongestIdle() -> Connection? {
-        idle.isEmpty ? nil : idle.removeFirst().connection
+    /// Takes out the connections whose idle time is over then, the longest idle first.
+    package mutating func takeIdle(expiringUntil latest: LoopInstant, atMost limit: Int = .max) -> [Connection] {
+        var taken: [Connection] = []
+        idle.removeAll { one in
+            guard one.expires <= latest, taken.count < limit else { return false }
+            taken.append(one.connection)
+            return true
+        }
+        return taken
     }
 
     package mutating func takeAllWaiters() -> [Waiter] {
@@ -164,11 +165,6 @@ package struct PoolMachine<Connection: PooledConnection, Waiter: QueuedWaiter> {
 
     /// Whether one of the dials under way is for this request, as things stand.
     func isDialling(for waiter: Waiter) -> Bool { waiters.isAmongFirst(dialing, waiter) }
-
-    package mutating func takeAllIdle() -> [Connection] {
-        defer { idle = [] }
-        return idle.map(\.connection)
-    }
 
     // MARK: - Actions
 

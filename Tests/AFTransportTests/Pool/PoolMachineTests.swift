@@ -144,7 +144,7 @@ private struct PoolBooks {
             machine.redialEnded()
         case 12 where dialing > 0: refuseDial(&random)
         case 13:
-            let expired = machine.takeExpired(at: now)
+            let expired = machine.takeIdle(expiringUntil: now)
             let due = idle.filter { $0.expires <= now }.map(\.connection)
             #expect(expired.map(ObjectIdentifier.init) == due.map(ObjectIdentifier.init))
             idle.removeAll { $0.expires <= now }
@@ -207,8 +207,8 @@ struct PoolMachineTests {
         for connection in connections { books.machine.dialSucceeded(connection, expires: .distantFuture) }
 
         #expect(books.machine.takeAllWaiters().count == 2 && books.machine.waiters.isEmpty)
-        #expect(books.machine.takeLongestIdle() === connections[0])
-        #expect(books.machine.takeAllIdle().map(ObjectIdentifier.init) == [ObjectIdentifier(connections[1])])
-        #expect(books.machine.takeAllIdle().isEmpty && books.machine.takeLongestIdle() == nil && books.machine.isEmpty)
+        #expect(books.machine.takeIdle(expiringUntil: .distantFuture, atMost: 1).first === connections[0])
+        #expect(books.machine.takeIdle(expiringUntil: .distantFuture).map(\.identity) == [connections[1].identity])
+        #expect(books.machine.takeIdle(expiringUntil: .distantFuture).isEmpty && books.machine.isEmpty)
     }
 }

@@ -156,7 +156,7 @@ enum PoolComparison {
                     model.idle.removeFirst()
                 }
             default:
-                let expired = machine.takeExpired(at: instant(now)).map(\.name)
+                let expired = machine.takeIdle(expiringUntil: instant(now)).map(\.name)
                 let expected = model.idle.filter { $0.expires <= now }.map(\.name)
                 model.idle.removeAll { $0.expires <= now }
                 if expired != expected { return "step \(step): \(expired) have expired, not \(expected)" }

@@ -1,0 +1,66 @@
+import AFBase
+import AFFaults
+import AFURLSession
+import AFVirtualWorld
+import Foundation
+import Testing
+
+@Suite("What a request costs does not grow with the hosts")
+struct ManyHostsTests {
+    private func makeWorld(_ count: Int, _ configure: (URLSessionConfiguration) -> Void) -> VirtualWorld {
+        let world = VirtualWorld()
+        world.configure(configure)
+        for number in 0..<count {
+            world.host("h\(number).test", "10.0.\(number >> 8).\(number & 255)")
+            world.serveEcho("h\(number).test")
+        }
+        return world
+    }
+
+    /// Those whose connections gave way to others leave nothing behind.
+    @Test func `that the session has talked to`() {
+        let growth = CPUTime.growth(from: 100, to: 3_200) { count in
+            let world = makeWorld(count) { $0.maximumIdleConnections = 3 }
+            for number in 0..<count { #expect(world.load("http://h\(number).test/").body == "/") }
+            #expect(world.network.openConnections.count <= 6)
+            #expect(world.finish() == [])
+        }
+        #expect(growth < 4)
+    }
+
+    /// One timer closes their connections, each at a time of its own.
+    @Test func `that have idle connections`() {
+        let growth = CPUTime.growth(from: 100, to: 3_200) { count in
+            let world = makeWorld(count) {
+                $0.maximumIdleConnections = count
+                $0.idleConnectionTimeout = 1_000_000
+            }
+            for number in 0..<count {
+                world.load("http://h\(number).test/")
+                world.advance(by: .milliseconds(1))
+            }
+            #expect(world.network.openConnections.count == count)
+            world.advance(by: .seconds(2_000_000))
+            #expect(world.network.openConnections.isEmpty)
+            #expect(world.finish() == [])
+        }
+        #expect(growth < 4)
+    }
+
+    @Test func `that wait for others to close connections`() {
+        let growth = CPUTime.growth(from: 100, to: 3_200) { count in
+            let world = makeWorld(count) { $0.maximumConnections = 4 }
+            let loaded = Lock(0)
+            for number in 0..<count {
+                guard let url = URL(string: "http://h\(number).test/") else { continue }
+                world.session.dataTask(with: url) { data, _, _ in
+                    if data != nil { loaded.withLock { $0 += 1 } }
+                }.resume()
+            }
+            world.run { loaded.withLock { $0 } == count }
+            #expect(loaded.withLock { $0 } == count)
+            #expect(world.finish() == [])
+        }
+        #expect(growth < 4)
+    }
+}
