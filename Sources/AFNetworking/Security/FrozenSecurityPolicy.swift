@@ -1,11 +1,15 @@
 /// A policy as it was at one time.
 final class FrozenSecurityPolicy: ServerEvaluator {
     let rules: SecurityRules
+    let hosts: HostRuleIndex
+    let isPinning: Bool
     let fingerprint: [UInt8]?
     private let reporter: PinReporter
 
     init(_ rules: SecurityRules, _ reporter: PinReporter) {
         self.rules = rules
+        hosts = HostRuleIndex(rules.hostRules)
+        isPinning = rules.isPinning
         self.reporter = reporter
         fingerprint = rules.fingerprint
     }
@@ -15,7 +19,7 @@ final class FrozenSecurityPolicy: ServerEvaluator {
     }
 
     func decide(_ trust: ServerTrust, domain: String?) -> ServerTrustDecision {
-        guard let verdict = rules.decideByHost(trust, domain ?? trust.host) else {
+        guard let verdict = decideByHost(trust, domain ?? trust.host) else {
             return rules.decide(trust, domain: domain)
         }
         if let report = verdict.report { reporter.post(report) }
@@ -23,6 +27,6 @@ final class FrozenSecurityPolicy: ServerEvaluator {
     }
 
     func forbidsPlainText(to host: String) -> Bool {
-        rules.pins(host)
+        pins(host)
     }
 }

@@ -40,6 +40,9 @@ public struct HostRule: Hashable, Sendable {
         if case .pins(let set) = requirement { return set }
         return nil
     }
+
+    /// Whether it refuses servers without a pin.
+    var isStrict: Bool { pinSet.map { !$0.isReportOnly } ?? false }
 }
 
 extension HostRule: CustomStringConvertible {
@@ -94,28 +97,5 @@ extension HostRule: Codable {
         case .pins(let set): try container.encode(set, forKey: .pins)
         case .noPins: try container.encode(true, forKey: .noPins)
         }
-    }
-}
-
-/// What the rules of a policy say about one host.
-enum HostRuleMatch: Equatable {
-    case none
-    case rule(HostRule)
-    /// Rules for the very same hosts, which cannot both be right.
-    case conflict(HostPattern)
-
-    /// The most specific of the rules that match.
-    init(_ rules: [HostRule], host: String) {
-        guard !rules.isEmpty, let name = PeerName(host) else {
-            self = .none
-            return
-        }
-        let matching = rules.filter { $0.hosts.matches(name) }
-        guard let best = matching.max(by: { $0.hosts.specificity < $1.hosts.specificity }) else {
-            self = .none
-            return
-        }
-        let isAlone = matching.count { $0.hosts.specificity == best.hosts.specificity } == 1
-        self = isAlone ? .rule(best) : .conflict(best.hosts)
     }
 }

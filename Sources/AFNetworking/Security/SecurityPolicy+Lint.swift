@@ -12,7 +12,7 @@ extension SecurityPolicy {
     ///   - baseURL: Where the requests will go.
     ///   - date: Against which ends are compared.
     public func lint(baseURL: URL? = nil, at date: Date = Date()) -> [Finding] {
-        let lint = PolicyLint(rules: rules, hasReportHandler: reportHandler != nil, date: date)
+        let lint = PolicyLint(policy: frozen, hasReportHandler: reportHandler != nil, date: date)
         let findings = lint.switches + lint.pinnedCertificates + lint.hostRules + lint.pairs + lint.plainText(baseURL)
         let ranked = findings.enumerated().sorted {
             ($1.element.severity, $0.offset) < ($0.element.severity, $1.offset)
@@ -25,9 +25,11 @@ extension SecurityPolicy {
 private struct PolicyLint {
     typealias Finding = SecurityPolicy.Finding
 
-    let rules: SecurityRules
+    let policy: FrozenSecurityPolicy
     let hasReportHandler: Bool
     let date: Date
+
+    private var rules: SecurityRules { policy.rules }
 
     private var soon: Date { date.addingTimeInterval(30 * 86_400) }
 
@@ -176,7 +178,7 @@ private struct PolicyLint {
 
     func plainText(_ url: URL?) -> [Finding] {
         guard let url, url.scheme.map(ASCII.lowered) == "http", let host = url.host(percentEncoded: true),
-            rules.pins(host)
+            policy.pins(host)
         else { return [] }
         return [
             Finding(

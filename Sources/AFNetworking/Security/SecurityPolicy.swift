@@ -168,12 +168,12 @@ open class SecurityPolicy: Codable, @unchecked Sendable {
 
     /// The rule that counts for a host; nil if there is none, or if there are two for the very same hosts.
     public func rule(for host: String) -> HostRule? {
-        if case .rule(let rule) = HostRuleMatch(rules.hostRules, host: host) { return rule }
+        if case .rule(let rule) = frozen.hosts.match(host) { return rule }
         return nil
     }
 
     /// Whether there are hosts that it pins. Sessions then refuse to talk to those without TLS.
-    public var isPinning: Bool { rules.isPinning }
+    public var isPinning: Bool { frozen.isPinning }
 
     /// Hears of each handshake in which a host with a rule has a valid chain without a pinned member, refused or not.
     ///

@@ -20,6 +20,9 @@ struct SecurityRules: Sendable {
         for rule in hostRules { rule.add(to: &fingerprint) }
         return fingerprint.bytes
     }
+
+    /// Whether there is a host that they pin.
+    var isPinning: Bool { mode != .none || refusesHostsWithoutRule || hostRules.contains(where: \.isStrict) }
 }
 
 extension HostRule {

@@ -38,6 +38,28 @@ public struct HostPattern: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    private init(_ breadth: Breadth, _ name: PeerName, labels: Int) {
+        self.breadth = breadth
+        self.name = name
+        self.labels = labels
+    }
+
+    /// All patterns that match a host, the most specific first.
+    package static func matching(_ host: PeerName) -> [HostPattern] {
+        guard case .dns(let name) = host else { return [HostPattern(.exact, host, labels: 1)] }
+        var labels = name.utf8.reduce(1) { $0 + ($1 == UInt8(ascii: ".") ? 1 : 0) }
+        var patterns = [HostPattern(.exact, host, labels: labels)]
+        var rest = name.utf8[...]
+        while let dot = rest.firstIndex(of: UInt8(ascii: ".")) {
+            rest = rest[rest.index(after: dot)...]
+            labels -= 1
+            let domain = PeerName.dns(String(Substring(rest)))
+            if patterns.count == 1 { patterns.append(HostPattern(.oneLabel, domain, labels: labels)) }
+            patterns.append(HostPattern(.anyLabels, domain, labels: labels))
+        }
+        return patterns
+    }
+
     /// The pattern in its canonical spelling.
     public var description: String {
         switch breadth {

@@ -1,3 +1,4 @@
+import AFFaults
 import AFNetworking
 import AFNetworkingTesting
 import Foundation
@@ -103,6 +104,20 @@ import Testing
         #expect(policy.evaluate(trust("api.example.com")).rule == "several rules for api.example.com")
         #expect(policy.evaluate(trust("example.com")) == .accept)
         #expect(policy.forbidsPlainText(to: "api.example.com"))
+    }
+
+    @Test func `what a look for a rule costs does not grow with their number`() throws {
+        let growth = try CPUTime.growth(from: 100, to: 3_200) { count in
+            let policy = SecurityPolicy()
+            policy.hostRules = try (0..<count).map { number in
+                try .pins(number % 3 == 0 ? "*.h\(number).test" : "h\(number).test", unmet)
+            }
+            for number in 0..<count {
+                #expect(policy.rule(for: "a.h\(number).test") == nil || number % 3 == 0)
+                #expect(policy.forbidsPlainText(to: "h\(number).test") == (number % 3 != 0))
+            }
+        }
+        #expect(growth < 8)
     }
 
     @Test("a host goes without pins only if a rule says so, T-TLS-28")

@@ -17,6 +17,23 @@ import Testing
         #expect(try HostPattern(pattern).matches(#require(PeerName(host))))
     }
 
+    @Test(
+        "the patterns of a host are those that match it, the most specific first, T-TLS-28",
+        arguments: [
+            "a.b.example.com", "example.com", "com", "192.0.2.1", "::ffff:192.0.2.1", "::1",
+        ]
+    )
+    func listed(host: String) throws {
+        let name = try #require(PeerName(host))
+        let labels = host.split(separator: ".")
+        let domains = labels.indices.map { labels[$0...].joined(separator: ".") }
+        let all = domains.flatMap { [$0, "*.\($0)", "**.\($0)"] }.compactMap { try? HostPattern($0) }
+
+        let expected = all.filter { $0.matches(name) }.sorted { $0.specificity > $1.specificity }
+
+        #expect(HostPattern.matching(name) == expected)
+    }
+
     private static let differing: [(String, String)] = [
         ("api.example.com", "example.com"), ("api.example.com", "xapi.example.com"),
         ("api.example.com", "a.api.example.com"), ("example.com", "example.com.evil.test"),

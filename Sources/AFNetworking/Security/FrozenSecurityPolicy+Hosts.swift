@@ -1,4 +1,4 @@
-extension SecurityRules {
+extension FrozenSecurityPolicy {
     /// The decision about a server by the rule for its host.
     struct HostVerdict {
         var decision: ServerTrustDecision
@@ -10,8 +10,8 @@ extension SecurityRules {
     ///
     /// The switches of the policy have no say in it: such a host must always show a chain that is valid and names it.
     func decideByHost(_ trust: ServerTrust, _ host: String) -> HostVerdict? {
-        switch HostRuleMatch(hostRules, host: host) {
-        case .none: refusesHostsWithoutRule ? HostVerdict(decision: .noRule(for: host)) : nil
+        switch hosts.match(host) {
+        case .none: rules.refusesHostsWithoutRule ? HostVerdict(decision: .noRule(for: host)) : nil
         case .conflict(let hosts): HostVerdict(decision: .severalRules(for: hosts))
         case .rule(let rule): decide(trust, host, rule)
         }
@@ -47,16 +47,10 @@ extension SecurityRules {
 
     /// Whether plain http to this host would go past its pins.
     func pins(_ host: String) -> Bool {
-        switch HostRuleMatch(hostRules, host: host) {
-        case .none: mode != .none || refusesHostsWithoutRule
-        case .conflict: true
-        case .rule(let rule): rule.pinSet.map { !$0.isReportOnly } ?? false
+        switch hosts.match(host) {
+        case .none: rules.mode != .none || rules.refusesHostsWithoutRule
+        case let match: match.isStrict
         }
-    }
-
-    /// Whether there is a host that it pins.
-    var isPinning: Bool {
-        mode != .none || refusesHostsWithoutRule || hostRules.contains { $0.pinSet.map { !$0.isReportOnly } ?? false }
     }
 }
 

@@ -1,0 +1,41 @@
+/// What the rules of a policy say about one host.
+enum HostRuleMatch: Equatable {
+    case none
+    case rule(HostRule)
+    /// Rules for the very same hosts, which cannot both be right.
+    case conflict(HostPattern)
+
+    /// Whether it refuses servers that the authorities alone would not.
+    var isStrict: Bool {
+        switch self {
+        case .none: false
+        case .rule(let rule): rule.isStrict
+        case .conflict: true
+        }
+    }
+}
+
+/// The rules of a policy by their hosts. A host is looked up with each domain above it, so the number of rules does not
+/// matter.
+struct HostRuleIndex: Sendable {
+    private var matches: [HostPattern: HostRuleMatch] = [:]
+
+    init(_ rules: [HostRule]) {
+        for rule in rules {
+            matches[rule.hosts] = matches[rule.hosts] == nil ? .rule(rule) : .conflict(rule.hosts)
+        }
+    }
+
+    /// The most specific of the rules that match.
+    func match(_ host: String) -> HostRuleMatch {
+        guard !matches.isEmpty, let name = PeerName(host) else { return .none }
+        return match(name) ?? .none
+    }
+
+    private func match(_ host: PeerName) -> HostRuleMatch? {
+        for pattern in HostPattern.matching(host) {
+            if let match = matches[pattern] { return match }
+        }
+        return nil
+    }
+}
