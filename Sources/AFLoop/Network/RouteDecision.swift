@@ -1,3 +1,4 @@
+import AFBase
 import Glibc
 
 /// Whether packets to an address leave this machine, or reach a server on it. A decision from its arguments:
@@ -91,9 +92,7 @@ extension SocketAddress {
 
     /// An address of IPv4, if it is one in the clothes of IPv6 (::ffff:0:0/96); otherwise itself.
     package var unmapped: SocketAddress {
-        guard let bytes = internetBytes, bytes.count == 16, bytes[10] == 0xFF, bytes[11] == 0xFF,
-            bytes.prefix(10).allSatisfy({ $0 == 0 })
-        else { return self }
-        return SocketAddress(internetBytes: Array(bytes.suffix(4)), port: port ?? 0) ?? self
+        guard let bytes = internetBytes, case .mapped(let host)? = ReachedIPv4(bytes) else { return self }
+        return SocketAddress(internetBytes: host, port: port ?? 0) ?? self
     }
 }

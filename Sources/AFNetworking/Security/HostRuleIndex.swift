@@ -29,7 +29,10 @@ struct HostRuleIndex: Sendable {
     /// The most specific of the rules that match.
     func match(_ host: String) -> HostRuleMatch {
         guard !matches.isEmpty, let name = PeerName(host) else { return .none }
-        return match(name) ?? .none
+        if let match = match(name) { return match }
+        // A network without a translator may have anything at that address, so it has no part in exceptions.
+        guard let host = name.translated, let match = match(host), match.isStrict else { return .none }
+        return match
     }
 
     private func match(_ host: PeerName) -> HostRuleMatch? {

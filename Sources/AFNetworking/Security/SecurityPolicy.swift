@@ -155,6 +155,9 @@ open class SecurityPolicy: Codable, @unchecked Sendable {
     /// `*.example.com`, that before `**.example.com`, and that before `**.com`. It replaces the pins of the policy
     /// itself for that host, and neither ``allowInvalidCertificates`` nor ``validatesDomainName`` has any effect on it:
     /// its chain must be valid and must name it. With two rules for the very same hosts, those hosts are refused.
+    ///
+    /// A rule for an IPv4 address is also for the IPv6 address that means the same host, `[::ffff:192.0.2.1]`. Its pins
+    /// hold for `[64:ff9b::192.0.2.1]` too, by which a NAT64 translator leads there, unless that has a rule of its own.
     public var hostRules: [HostRule] {
         get { rules.hostRules }
         set { change { $0.hostRules = newValue } }

@@ -1,6 +1,6 @@
 /// One host, or the hosts of a domain.
 ///
-/// - `api.example.com` is that host, and `192.0.2.1` or `::1` that address.
+/// - `api.example.com` is that host, and `192.0.2.1` or `::1` that address. `::ffff:192.0.2.1` is `192.0.2.1`.
 /// - `*.example.com` is every host exactly one label below the domain.
 /// - `**.example.com` is every host one or more labels below it.
 ///
@@ -23,7 +23,7 @@ public struct HostPattern: Hashable, Sendable, CustomStringConvertible {
     public init(_ text: String) throws(HostPatternError) {
         let (breadth, rest) = Self.split(text)
         self.breadth = breadth
-        guard let name = PeerName(String(rest)) else {
+        guard let name = PeerName(String(rest))?.unmapped else {
             throw HostPatternError(text, Self.problem(with: rest.utf8))
         }
         self.name = name
@@ -46,7 +46,7 @@ public struct HostPattern: Hashable, Sendable, CustomStringConvertible {
 
     /// All patterns that match a host, the most specific first.
     package static func matching(_ host: PeerName) -> [HostPattern] {
-        guard case .dns(let name) = host else { return [HostPattern(.exact, host, labels: 1)] }
+        guard case .dns(let name) = host else { return [HostPattern(.exact, host.unmapped, labels: 1)] }
         var labels = name.utf8.reduce(1) { $0 + ($1 == UInt8(ascii: ".") ? 1 : 0) }
         var patterns = [HostPattern(.exact, host, labels: labels)]
         var rest = name.utf8[...]
@@ -78,7 +78,7 @@ public struct HostPattern: Hashable, Sendable, CustomStringConvertible {
     /// Whether this host is meant.
     public func matches(_ host: PeerName) -> Bool {
         switch (breadth, host, name) {
-        case (.exact, _, _): host == name
+        case (.exact, _, _): host.unmapped == name
         case (_, .dns(let host), .dns(let domain)): isBelow(host.utf8, domain.utf8)
         default: false
         }

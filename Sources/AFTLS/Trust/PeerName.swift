@@ -34,6 +34,19 @@ public enum PeerName: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// An IPv4 address that is written as IPv6, as the address that it is; all else as it is. To a certificate the two are
+    /// different names, to rules about hosts they are one host.
+    package var unmapped: PeerName {
+        if case .ip(let bytes) = self, case .mapped(let host)? = ReachedIPv4(bytes) { return .ip(host) }
+        return self
+    }
+
+    /// The IPv4 address to which a translator of the network leads.
+    package var translated: PeerName? {
+        if case .ip(let bytes) = self, case .translated(let host)? = ReachedIPv4(bytes) { return .ip(host) }
+        return nil
+    }
+
     private static func address(_ host: String) -> [UInt8]? {
         var text = host.utf8[...]
         let isBracketed = text.first == UInt8(ascii: "[")

@@ -35,7 +35,8 @@ public struct AddressFilter: Sendable {
     public struct Candidate: Sendable, Hashable, CustomStringConvertible {
         /// The host of the URL, or of the proxy, whose address it is.
         public let host: String
-        /// The address, as in `192.0.2.1` or `2001:db8::1`.
+        /// The address, as in `192.0.2.1` or `2001:db8::1`. An IPv4 address stands here as such, also if the URL has it
+        /// as IPv6 (`[::ffff:192.0.2.1]`): the connection is one of IPv4.
         public let address: String
         /// The port that the session connects to.
         public let port: Int
@@ -76,6 +77,7 @@ public struct AddressFilter: Sendable {
     }
 
     package func allows(_ address: SocketAddress, of host: String, as role: Role) -> Bool {
+        let address = address.unmapped
         guard let bytes = address.internetBytes else { return true }
         let port = Int(address.port ?? 0)
         return decision(Candidate(host: host, address: address.host, port: port, role: role, bytes: bytes))
@@ -117,19 +119,16 @@ package enum AddressScope {
         Block([0x20, 0x01, 0x00], 23), Block([0x20, 0x01, 0x0D, 0xB8], 32), Block([0x3F, 0xFF, 0x00], 20),
     ]
 
-    /// The prefixes of IPv6 addresses that wrap an IPv4 address, and where that begins.
-    private static let wrappers: [(block: Block, offset: Int)] = [
-        (Block([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF], 96), 12),
-        (Block([0, 0x64, 0xFF, 0x9B, 0, 0, 0, 0, 0, 0, 0, 0], 96), 12),
-        (Block([0x20, 0x02], 16), 2),
-    ]
+    /// Networks behind routers of IPv4 (6to4). The address of the router follows.
+    private static let routed6 = Block([0x20, 0x02], 16)
 
     /// - Parameter address: In network order, 4 or 16 bytes.
     package static func isPublic(_ address: [UInt8]) -> Bool {
         if address.count == 4 { return !special4.contains { $0.contains(address) } }
         guard address.count == 16 else { return false }
-        if let wrapper = wrappers.first(where: { $0.block.contains(address) }) {
-            return isPublic(Array(address[wrapper.offset..<(wrapper.offset + 4)]))
+        switch ReachedIPv4(address) {
+        case .mapped(let host)?, .translated(let host)?: return isPublic(host)
+        case nil: if routed6.contains(address) { return isPublic(Array(address[2..<6])) }
         }
         return global6.contains(address) && !special6.contains { $0.contains(address) }
     }

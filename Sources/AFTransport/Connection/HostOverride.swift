@@ -57,7 +57,7 @@ public struct HostOverride: Sendable, Hashable {
 
     /// Where to connect in place of `endpoint`. Nil if the override is for another host or port.
     package func apply(to endpoint: Endpoint) -> Endpoint? {
-        guard host == nil || host == endpoint.host, port == nil || port == endpoint.port else { return nil }
+        guard host?.isSameHost(as: endpoint.host) ?? true, port == nil || port == endpoint.port else { return nil }
         return Endpoint(
             scheme: endpoint.scheme,
             host: destination ?? endpoint.host,

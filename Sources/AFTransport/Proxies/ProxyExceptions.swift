@@ -1,3 +1,4 @@
+import AFBase
 package import AFWire
 
 /// Hosts that the session reaches without a proxy.
@@ -159,10 +160,14 @@ extension Endpoint.Host {
     /// addresses are itself.
     package var isLoopback: Bool {
         guard let address else { return text == "localhost" || text.hasSuffix(".localhost") }
-        let groups = address.groups
-        guard groups[..<5].allSatisfy({ $0 == 0 }) else { return false }
-        if groups[5] == 0xFFFF { return groups[6] >> 8 == 127 || (groups[6] == 0 && groups[7] == 0) }
-        return groups[5] == 0 && groups[6] == 0 && groups[7] <= 1
+        if case .mapped(let host)? = ReachedIPv4(address.bytes) { return host[0] == 127 || host == [0, 0, 0, 0] }
+        return address.groups[..<7].allSatisfy { $0 == 0 } && address.groups[7] <= 1
+    }
+
+    /// Whether both lead to one host, as an IPv4 address does and the same one written as IPv6.
+    package func isSameHost(as other: Endpoint.Host) -> Bool {
+        guard let address, let otherAddress = other.address else { return self == other }
+        return address == otherAddress && zone == other.zone
     }
 }
 

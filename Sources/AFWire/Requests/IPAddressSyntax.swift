@@ -4,6 +4,9 @@ package enum IPAddressSyntax {
         /// Eight groups, most significant first.
         package let groups: [UInt16]
 
+        /// The address in network order.
+        package var bytes: [UInt8] { groups.flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF)] } }
+
         package var isLinkLocal: Bool { groups[0] & 0xFFC0 == 0xFE80 }
     }
 

@@ -106,6 +106,31 @@ import Testing
         #expect(policy.forbidsPlainText(to: "api.example.com"))
     }
 
+    @Test("an address has the rule of its host, however it is written, T-TLS-28")
+    func mappedAddress() throws {
+        let spellings = ["127.0.0.1", "[::ffff:127.0.0.1]", "::ffff:7f00:1", "[0:0:0:0:0:FFFF:7F00:0001]"]
+        let translated = "[64:ff9b::127.0.0.1]"
+        for written in spellings {
+            let pinned = policy(try .pins(written, unmet))
+            for host in spellings + [translated] {
+                #expect(pinned.rule(for: host) != nil && pinned.forbidsPlainText(to: host), "\(host)")
+                #expect(pinned.evaluate(trust(host)) != .accept)
+            }
+            for host in ["127.0.0.2", "::ffff:127.0.0.2", "::1", "::127.0.0.1"] {
+                #expect(pinned.rule(for: host) == nil && !pinned.forbidsPlainText(to: host), "\(host)")
+            }
+            let exempt = SecurityPolicy(pinningMode: .publicKey, certificates: [root.certificate])
+            exempt.hostRules = [try .noPins(written)]
+            for host in spellings { #expect(!exempt.forbidsPlainText(to: host), "\(host)") }
+            // A network without a translator may have any server there.
+            #expect(exempt.rule(for: translated) == nil && exempt.forbidsPlainText(to: translated))
+        }
+        let both = policy(try .pins("127.0.0.1", unmet), try .noPins("::ffff:127.0.0.1"))
+        #expect(both.rule(for: "127.0.0.1") == nil && both.forbidsPlainText(to: "::ffff:127.0.0.1"))
+        let own = policy(try .pins("127.0.0.1", unmet), try .noPins("64:ff9b::127.0.0.1"))
+        #expect(!own.forbidsPlainText(to: translated) && own.forbidsPlainText(to: spellings[1]))
+    }
+
     @Test func `what a look for a rule costs does not grow with their number`() throws {
         let growth = try CPUTime.growth(from: 100, to: 3_200) { count in
             let policy = SecurityPolicy()

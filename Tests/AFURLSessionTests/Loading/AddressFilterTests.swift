@@ -43,6 +43,19 @@ struct AddressFilterTests {
         #expect(world.finish() == [])
     }
 
+    @Test func `T-RED-28 a filter of the program's own hears of an IPv4 address as such, however it is written`() {
+        let heard = Lock<[String]>([])
+        let world = makeWorld(
+            AddressFilter { candidate in
+                heard.withLock { $0.append("\(candidate) \(candidate.bytes)") }
+                return !candidate.address.hasPrefix("10.")
+            }
+        )
+        expectForbidden(world.load("http://[::ffff:10.1.2.3]:81/"))
+        #expect(heard.withLock { $0 } == ["10.1.2.3:81 [10, 1, 2, 3]"])
+        #expect(world.network.connections.isEmpty && world.finish() == [])
+    }
+
     @Test func `T-RED-28 a name that is resolved to something else the next time is asked about again`() {
         let world = makeWorld()
         world.host("api.test", AddressFilterTests.open)

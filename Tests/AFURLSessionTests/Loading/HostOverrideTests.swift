@@ -87,6 +87,18 @@ struct HostOverrideTests {
         #expect(world.finish() == [])
     }
 
+    @Test func `an address is led elsewhere however it is written`() {
+        for (written, host) in [("192.0.2.1", "[::ffff:192.0.2.1]"), ("::ffff:c000:201", "192.0.2.1")] {
+            let world = makeWorld(HostOverride(host: written, toHost: "192.0.2.7"))
+            world.host("a.test", "192.0.2.7")
+            world.serveEcho("a.test")
+
+            #expect(world.load("http://\(host)/1").body == "/1")
+            #expect(places(world) == ["192.0.2.7:80"])
+            #expect(world.finish() == [])
+        }
+    }
+
     @Test func `T-RED-28 the filter is asked about the place that is connected to`() {
         let world = VirtualWorld()
         world.configure {
