@@ -10,6 +10,10 @@ public import FoundationEssentials
 /// nothing to the other sessions of the store. A new store knows no host. It lives in memory; to keep it, save ``entries`` and make the next store
 /// from them.
 ///
+/// Servers cannot fill the memory: the store learns 10,000 hosts at most, and 100 of one site, that is, of one registered
+/// name. A site that goes beyond loses its own hosts, those furthest below the registered name first. When the store is
+/// full, an entry that has ended goes; else one of the site with the most hosts.
+///
 /// Safe to use from any thread, and by several sessions.
 public final class HSTSStore: Sendable {
     /// One host, and until when it asks for TLS.
@@ -47,34 +51,44 @@ public final class HSTSStore: Sendable {
         }
     }
 
-    /// A server cannot make the store remember more entries, nor keep them for longer.
-    static let capacity = 10_000
+    /// A server cannot make the store remember an entry for longer.
     private static let longestAge: Int64 = 400 * 86_400
 
-    private let known: Lock<[String: Entry]>
+    private let known = Lock(HSTSHosts())
+    private let suffixes: PublicSuffixSource
 
     /// A store that knows these hosts, and no others.
-    public init(entries: [Entry] = []) {
-        known = Lock(Dictionary(entries.map { ($0.host, $0) }) { _, last in last })
+    public convenience init(entries: [Entry] = []) {
+        self.init(entries: entries, suffixes: .system)
+    }
+
+    package init(entries: [Entry] = [], suffixes: PublicSuffixSource) {
+        self.suffixes = suffixes
+        for entry in entries { insert(entry) }
     }
 
     /// All hosts that the store knows, in the order of their names.
-    public var entries: [Entry] { known.withLock { $0.values.sorted { $0.host < $1.host } } }
+    public var entries: [Entry] { known.withLock { $0.entries }.sorted { $0.host < $1.host } }
 
-    /// Adds a host, or replaces its entry.
+    /// Adds a host, or replaces its entry. The store keeps as many as the program adds.
     public func insert(_ entry: Entry) {
-        known.withLock { $0[entry.host] = entry }
+        known.withLock { $0.insert(entry, site: site(of:)) }
+    }
+
+    /// The registered name above a host, by the rules that are known: nothing waits for the system's list.
+    private func site(of host: String) -> String {
+        (suffixes.current ?? suffixes.known).registrableDomain(of: host) ?? host
     }
 
     /// Forgets a host.
     public func remove(host: String) {
         guard let name = (try? Endpoint(scheme: .https, host: host))?.host.text else { return }
-        known.withLock { $0[name] = nil }
+        known.withLock { $0.remove(name) }
     }
 
     /// Forgets all hosts.
     public func removeAll() {
-        known.withLock { $0 = [:] }
+        known.withLock { $0 = HSTSHosts() }
     }
 
     /// Whether requests to a host go over TLS.
@@ -118,14 +132,8 @@ public final class HSTSStore: Sendable {
         let expires = Date(timeIntervalSince1970: Double(now + age))
         let entry = Entry(host: host.text, includesSubdomains: policy.includesSubdomains, expires: expires)
         known.withLock { known in
-            guard age > 0 else { return known[host.text] = nil }
-            if known.count >= HSTSStore.capacity, known[host.text] == nil { HSTSStore.makeRoom(in: &known) }
-            known[host.text] = entry
+            guard age > 0, let entry else { return known.remove(host.text) }
+            known.learn(entry, at: Date(timeIntervalSince1970: Double(now)), site: site(of:))
         }
-    }
-
-    private static func makeRoom(in known: inout [String: Entry]) {
-        let first = known.values.min { ($0.expires, $0.host) < ($1.expires, $1.host) }
-        if let first { known[first.host] = nil }
     }
 }

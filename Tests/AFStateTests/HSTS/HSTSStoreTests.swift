@@ -1,3 +1,4 @@
+import AFFaults
 import AFNetworkingTesting
 import AFWire
 import Foundation
@@ -88,7 +89,7 @@ struct HSTSStoreTests {
     }
 
     @Test func `T-STS-04 a store that is full drops a host for a new one, and none for a known one`() throws {
-        let entries = try (0..<HSTSStore.capacity).map { number in
+        let entries = try (0..<HSTSHosts.capacity).map { number in
             let expires = Date(timeIntervalSince1970: 2_000_000_000 + Double(number))
             return try #require(HSTSStore.Entry(host: "h\(number).test", includesSubdomains: false, expires: expires))
         }
@@ -104,6 +105,62 @@ struct HSTSStoreTests {
         try learn(from: "new.test")
         // The entry that ends first goes: that of h7, which now lasts nine seconds.
         #expect(store.entries.count == 10_000 && !store.entries.contains { $0.host == "h7.test" })
+    }
+
+    private func learn(_ store: HSTSStore, _ host: String, age: Int = 9, at now: Int64 = 1_700_000_000) throws {
+        var headers = HTTPHeaders()
+        headers.append("Strict-Transport-Security", "max-age=\(age)")
+        store.learn(headers, from: try Endpoint(scheme: .https, host: host).host, under: proven, at: now)
+    }
+
+    @Test func `T-STS-04 the hosts of one site drive out none of another, and not the site's own name`() throws {
+        let store = HSTSStore(suffixes: PublicSuffixSource(.builtIn))
+        for host in ["bank.test", "www.bank.test", "evil.test", "h.co.uk"] { try learn(store, host) }
+
+        for number in 0..<10_000 { try learn(store, "h\(number).guest.evil.test", age: 99) }
+        for number in 0..<200 { try learn(store, "h\(number).co.uk", age: 9 + number) }
+
+        let hosts = store.entries.map(\.host)
+        #expect(Set(hosts).isSuperset(of: ["bank.test", "www.bank.test", "evil.test", "h.co.uk", "h199.co.uk"]))
+        #expect(hosts.count { $0.hasSuffix("evil.test") } == HSTSHosts.capacityForSite)
+        #expect(hosts.count == 203 + HSTSHosts.capacityForSite)
+    }
+
+    @Test func `T-STS-04 of a full store the site with the most hosts loses one, and what has ended goes first`() throws
+    {
+        let store = HSTSStore(suffixes: PublicSuffixSource(.builtIn))
+        for number in 0..<HSTSHosts.capacity - 52 { try learn(store, "h\(number).test") }
+        for number in 0..<51 { try learn(store, "h\(number).many.test", age: 99 + number) }
+        try learn(store, "ended.test", age: 1)
+
+        try learn(store, "new1.test", at: 1_700_000_001)
+        try learn(store, "new2.test", at: 1_700_000_001)
+
+        let hosts = Set(store.entries.map(\.host))
+        #expect(hosts.count == HSTSHosts.capacity && hosts.isSuperset(of: ["new1.test", "new2.test", "h0.test"]))
+        #expect(!hosts.contains("ended.test") && !hosts.contains("h0.many.test") && hosts.contains("h1.many.test"))
+    }
+
+    @Test func `T-STS-04 a program may add as many hosts as it wants, of any site`() throws {
+        let store = HSTSStore(suffixes: PublicSuffixSource(.builtIn))
+        for number in 0..<200 {
+            let entry = HSTSStore.Entry(host: "h\(number).a.test", includesSubdomains: false, expires: .distantFuture)
+            store.insert(try #require(entry))
+        }
+        #expect(store.entries.count == 200)
+        try learn(store, "new.a.test")
+        #expect(store.entries.count == 200 && store.entries.contains { $0.host == "new.a.test" })
+        for entry in store.entries { store.remove(host: entry.host) }
+        try learn(store, "a.test")
+        #expect(store.entries.map(\.host) == ["a.test"])
+    }
+
+    @Test func `what a host costs does not grow with those that are known`() throws {
+        let growth = try CPUTime.growth(from: HSTSHosts.capacity / 20, to: 2 * HSTSHosts.capacity) { count in
+            let store = HSTSStore(suffixes: PublicSuffixSource(.builtIn))
+            for number in 0..<count { try learn(store, "h\(number).test", age: 99 + count - number) }
+        }
+        #expect(growth < 8)
     }
 
     @Test func `hosts that were saved are read again, and no others`() throws {
@@ -137,7 +194,7 @@ struct HSTSStoreTests {
         let headers = try #require(
             HTTPHeaders(checkingBlock: Array("Strict-Transport-Security: max-age=100\r\n".utf8))
         )
-        for number in 0..<(HSTSStore.capacity + 10) {
+        for number in 0..<(HSTSHosts.capacity + 10) {
             store.learn(
                 headers,
                 from: try Endpoint(scheme: .https, host: "h\(number).test").host,
@@ -146,7 +203,7 @@ struct HSTSStoreTests {
             )
         }
 
-        #expect(store.entries.count == HSTSStore.capacity)
+        #expect(store.entries.count == HSTSHosts.capacity)
         #expect(!store.entries.contains { $0.host == "h0.test" })
     }
 }
