@@ -10,6 +10,8 @@ package final class GetaddrinfoResolver: Resolver {
     private let loop: EventLoop
     private let queue: LookupQueue
     private var clients: [String: [any ResolverClient]] = [:]
+    /// What each client waits for.
+    private var names: [ObjectIdentifier: String] = [:]
 
     package init(loop: EventLoop) {
         self.loop = loop
@@ -17,6 +19,7 @@ package final class GetaddrinfoResolver: Resolver {
     }
 
     package func resolve(_ name: String, for client: any ResolverClient) {
+        names[ObjectIdentifier(client)] = name
         guard clients[name] == nil else {
             clients[name]?.append(client)
             return
@@ -32,7 +35,7 @@ package final class GetaddrinfoResolver: Resolver {
     }
 
     package func cancel(_ client: any ResolverClient) {
-        guard let name = clients.first(where: { $0.value.contains { $0 === client } })?.key else { return }
+        guard let name = names.removeValue(forKey: ObjectIdentifier(client)) else { return }
         clients[name]?.removeAll { $0 === client }
         // A lookup that no thread has started yet need not be started at all. One that runs
         // stays known, so that a new client for the name joins it.
@@ -41,7 +44,9 @@ package final class GetaddrinfoResolver: Resolver {
 
     private func finish(_ name: String, _ answer: Result<[SocketAddress], ResolutionFailure>) {
         let answer = LoopbackNames.checked(answer, of: name)
-        for client in clients.removeValue(forKey: name) ?? [] { client.resolved(answer) }
+        let answered = clients.removeValue(forKey: name) ?? []
+        for client in answered { names[ObjectIdentifier(client)] = nil }
+        for client in answered { client.resolved(answer) }
     }
 }
 

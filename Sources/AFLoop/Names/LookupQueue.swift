@@ -12,7 +12,9 @@ final class LookupQueue: Sendable {
     }
 
     private struct State {
-        var waiting: [Lookup] = []
+        /// All have one key: they are taken in the order in which they came.
+        var waiting = Heap<Int, Lookup>()
+        var places: [String: HeapPlace] = [:]
         var threads = 0
     }
 
@@ -25,7 +27,7 @@ final class LookupQueue: Sendable {
     func submit(_ name: String, answer: @escaping @Sendable (Answer) -> Void) -> ResolutionFailure? {
         let (accepted, needsThread) = state.withLock { state -> (Bool, Bool) in
             guard state.waiting.count < GetaddrinfoResolver.maximumWaitingNames else { return (false, false) }
-            state.waiting.append(Lookup(name: name, answer: answer))
+            state.places[name] = state.waiting.add(Lookup(name: name, answer: answer), 0)
             guard state.threads < GetaddrinfoResolver.maximumThreads else { return (true, false) }
             state.threads += 1
             return (true, true)
@@ -40,8 +42,8 @@ final class LookupQueue: Sendable {
     /// True if the lookup had not begun and now never will.
     func withdraw(_ name: String) -> Bool {
         state.withLock { state in
-            guard let index = state.waiting.firstIndex(where: { $0.name == name }) else { return false }
-            state.waiting.remove(at: index)
+            guard let place = state.places.removeValue(forKey: name) else { return false }
+            state.waiting.remove(place)
             return true
         }
     }
@@ -66,11 +68,12 @@ final class LookupQueue: Sendable {
 
     private func next() -> Lookup? {
         state.withLock { state in
-            guard !state.waiting.isEmpty else {
+            guard let lookup = state.waiting.popFirst() else {
                 state.threads -= 1
                 return nil
             }
-            return state.waiting.removeFirst()
+            state.places[lookup.name] = nil
+            return lookup
         }
     }
 

@@ -121,6 +121,29 @@ struct LoopbackNamesTests {
         }
     }
 
+    @Test func `what it costs to cancel a lookup does not grow with those that wait`() async {
+        await #expect(processExitsWith: .success) {
+            let loop = EventLoop(poller: EpollPoller())
+            let resolver = LoopBound(GetaddrinfoResolver(loop: loop), on: loop)
+            nonisolated(unsafe) var growth: Double?
+            LookupGate.hold()
+            LookupGate.answer(EAI_NONAME)
+            loop.enqueue {
+                growth = CPUTime.growth(from: 125, to: 4_000) { count in
+                    let clients = (0..<count).map { _ in Client() }
+                    for (number, client) in clients.enumerated() {
+                        resolver.value.resolve("n\(number).test", for: client)
+                    }
+                    for client in clients { resolver.value.cancel(client) }
+                }
+            }
+            Self.run(loop) { growth != nil }
+            LookupGate.release()
+            #expect(growth.map { $0 < 8 } == true)
+            FaultInjector.stop()
+        }
+    }
+
     @Test func `T-RES-34 no more names wait than may, and a withdrawn one is never looked up`() async {
         await #expect(processExitsWith: .success) {
             let loop = EventLoop(poller: EpollPoller())
