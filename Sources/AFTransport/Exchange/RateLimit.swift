@@ -1,3 +1,4 @@
+import AFBase
 package import AFLoop
 
 /// A client of a `RateLimit`: it moves bytes, and has to stop now and then.
@@ -24,7 +25,9 @@ package final class RateLimit: TimerTarget {
     private let loop: EventLoop
     /// Up to here everything is used up.
     private var spentUntil: LoopInstant
-    private var waiting: [any RateClient] = []
+    /// All have one key: they are served in the order in which they asked.
+    private var waiting = Heap<Int, any RateClient>()
+    private var places: [ObjectIdentifier: HeapPlace] = [:]
     /// The clients that were told to go on and have not asked yet, with what is put by for each.
     private var granted: [ObjectIdentifier: Int] = [:]
     private var timer: TimerID?
@@ -47,7 +50,7 @@ package final class RateLimit: TimerTarget {
         }
         let available = available
         if waiting.isEmpty, granted.isEmpty, available >= least { return min(available, RateLimit.largestGrant) }
-        if !waiting.contains(where: { $0 === client }) { waiting.append(client) }
+        if places[ObjectIdentifier(client)] == nil { places[ObjectIdentifier(client)] = waiting.add(client, 0) }
         arm()
         return 0
     }
@@ -62,12 +65,13 @@ package final class RateLimit: TimerTarget {
     /// Forgets a client that moves nothing more.
     package func leave(_ client: any RateClient) {
         if let grant = granted.removeValue(forKey: ObjectIdentifier(client)) { take(-grant) }
-        waiting.removeAll { $0 === client }
+        if let place = places.removeValue(forKey: ObjectIdentifier(client)) { waiting.remove(place) }
         if waiting.isEmpty { stop() }
     }
 
     package func shutDown() {
-        waiting = []
+        waiting = Heap()
+        places = [:]
         granted = [:]
         stop()
     }
@@ -94,9 +98,9 @@ package final class RateLimit: TimerTarget {
         self.timer = nil
         var left = available
         var served: [any RateClient] = []
-        while !waiting.isEmpty, left >= least {
-            let share = min(max(left / waiting.count, least), RateLimit.largestGrant)
-            let client = waiting.removeFirst()
+        while left >= least, let client = waiting.popFirst() {
+            let share = min(max(left / (waiting.count + 1), least), RateLimit.largestGrant)
+            places[ObjectIdentifier(client)] = nil
             granted[ObjectIdentifier(client)] = share
             take(share)
             left -= share
