@@ -258,7 +258,7 @@ let package = Package(
         ),
         .testTarget(
             name: "AFImagesTests",
-            dependencies: ["AFBase", "AFImages", "AFNetworking", "AFNetworkingTesting", "CAFImageFixtures"],
+            dependencies: ["AFBase", "AFImages", "AFNetworking", "AFNetworkingTesting", "AFFaults", "CAFImageFixtures"],
             swiftSettings: strict
         ),
         .testTarget(

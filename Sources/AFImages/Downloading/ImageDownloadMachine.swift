@@ -1,3 +1,5 @@
+import AFBase
+
 /// Decides which downloads there are, who waits for each, and which of them run.
 ///
 /// ```
@@ -29,6 +31,8 @@ struct ImageDownloadMachine<Key: Hashable & Sendable, Waiter: Sendable>: Sendabl
         let key: Key
         var waiters: [(number: Int, waiter: Waiter)]
         var isRunning = false
+        /// In the queue.
+        var place: HeapPlace?
     }
 
     var prioritization: ImageDownloadPrioritization
@@ -39,7 +43,7 @@ struct ImageDownloadMachine<Key: Hashable & Sendable, Waiter: Sendable>: Sendabl
     /// The downloads that others can join.
     private var open: [Key: Int] = [:]
     /// The downloads that wait, the next one first.
-    private var queue: [Int] = []
+    private var queue = Heap<Int, Int>()
     private var numbers = 0
 
     init(prioritization: ImageDownloadPrioritization, maximumActive: Int) {
@@ -69,16 +73,16 @@ struct ImageDownloadMachine<Key: Hashable & Sendable, Waiter: Sendable>: Sendabl
         entries[place.download] = Entry(key: key, waiters: [(place.waiter, waiter)])
         open[key] = place.download
         switch prioritization {
-        case .fifo: queue.append(place.download)
-        case .lifo: queue.insert(place.download, at: 0)
+        case .fifo: entries[download]?.place = queue.add(download, 0)
+        case .lifo: entries[download]?.place = queue.add(download, -place.waiter)
         }
         return place
     }
 
     /// The download to start, if one may be started. It counts as running.
     mutating func next() -> Int? {
-        guard active < maximumActive, !queue.isEmpty else { return nil }
-        let download = queue.removeFirst()
+        guard active < maximumActive, let download = queue.popFirst() else { return nil }
+        entries[download]?.place = nil
         entries[download]?.isRunning = true
         active += 1
         return download
@@ -109,7 +113,7 @@ struct ImageDownloadMachine<Key: Hashable & Sendable, Waiter: Sendable>: Sendabl
     private mutating func abandon(_ download: Int, _ entry: Entry) {
         if open[entry.key] == download { open[entry.key] = nil }
         guard !entry.isRunning else { return }
-        queue.removeAll { $0 == download }
+        if let place = entry.place { queue.remove(place) }
         entries[download] = nil
     }
 
@@ -118,15 +122,16 @@ struct ImageDownloadMachine<Key: Hashable & Sendable, Waiter: Sendable>: Sendabl
         guard let entry = entries.removeValue(forKey: download) else { return [] }
         if open[entry.key] == download { open[entry.key] = nil }
         // The task may have been cancelled while the download waited.
-        if entry.isRunning { active -= 1 } else { queue.removeAll { $0 == download } }
+        if entry.isRunning { active -= 1 }
+        if let place = entry.place { queue.remove(place) }
         return entry.waiters.map(\.waiter)
     }
 
     /// For tests: what must hold after every event.
     var isConsistent: Bool {
         active == entries.values.count(where: \.isRunning)
-            && queue.allSatisfy { entries[$0]?.isRunning == false }
-            && Set(queue).count == queue.count
+            && queue.count == entries.values.count { $0.place != nil }
+            && entries.values.allSatisfy { $0.place == nil || !$0.isRunning }
             && open.allSatisfy { entries[$0.value]?.key == $0.key && isAwaited($0.value) }
             && entries.values.allSatisfy { $0.isRunning || !$0.waiters.isEmpty }
     }

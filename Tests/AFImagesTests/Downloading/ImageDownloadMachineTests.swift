@@ -1,3 +1,4 @@
+import AFFaults
 import Testing
 
 @testable import AFImages
@@ -177,5 +178,22 @@ import Testing
         #expect(machine.next() == second.download)
         #expect(machine.complete(second.download) == [2])
         #expect(machine.isEmpty)
+    }
+
+    @Test(arguments: [ImageDownloadPrioritization.fifo, .lifo])
+    func `what a download costs that leaves the queue does not grow with those in it`(
+        order: ImageDownloadPrioritization
+    ) {
+        let growth = CPUTime.growth(from: 500, to: 16_000) { count in
+            var machine = Machine(prioritization: order, maximumActive: 0)
+            let places = (0..<count).map { number in machine.begin(machine.nextNumber(), "\(number)", number) }
+            for place in places.dropFirst(count / 2) { _ = machine.cancel(place) }
+            machine.maximumActive = count
+            for place in order == .fifo ? Array(places.prefix(count / 2)) : places.prefix(count / 2).reversed() {
+                #expect(machine.next() == place.download)
+            }
+            #expect(machine.next() == nil)
+        }
+        #expect(growth < 8)
     }
 }
