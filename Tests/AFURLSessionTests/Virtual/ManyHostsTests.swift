@@ -19,7 +19,7 @@ struct ManyHostsTests {
 
     /// Those whose connections gave way to others leave nothing behind.
     @Test func `that the session has talked to`() {
-        let growth = CPUTime.growth(from: 100, to: 3_200) { count in
+        let growth = CPUTime.growth(from: 100, to: 6_400) { count in
             let world = makeWorld(count) { $0.maximumIdleConnections = 3 }
             for number in 0..<count { #expect(world.load("http://h\(number).test/").body == "/") }
             #expect(world.network.openConnections.count <= 6)
