@@ -12,6 +12,9 @@ import AFBase
 /// the names `code`, `user_code`, `device_code`, `code_verifier`, `sig`, `pass`, `pwd`, `pin` or `otp` are secrets,
 /// too.
 ///
+/// Logs show no secret of other fields either: not the secret items of URLs in them, not the nonces of
+/// `Authentication-Info`, and not a token among the names of `Sec-WebSocket-Protocol`.
+///
 /// Add the names that your servers use for other secrets:
 ///
 /// ```swift

@@ -9,7 +9,13 @@ package struct SecretMask: Sendable {
 
     private static let cookieFields: Set<String> = ["cookie", "cookie2"]
     private static let setCookieFields: Set<String> = ["set-cookie", "set-cookie2"]
-    private static let locationFields: Set<String> = ["location", "content-location", "referer"]
+    /// Fields whose value is one URL.
+    private static let locationFields: Set<String> = [
+        "location", "content-location", "referer", "origin", "destination", "sourcemap", "x-sourcemap", "x-location",
+    ]
+    /// Fields with which a server answers the credentials of a request (RFC 7615).
+    private static let answerFields: Set<String> = ["authentication-info", "proxy-authentication-info"]
+    private static let subprotocolField = "sec-websocket-protocol"
     private static let schemes: Set<String> = ["basic", "bearer", "digest", "negotiate", "ntlm"]
 
     private let sensitiveFields: Set<String>
@@ -25,7 +31,9 @@ package struct SecretMask: Sendable {
         if SecretMask.cookieFields.contains(name) { return cookies(value) }
         if SecretMask.setCookieFields.contains(name) { return setCookie(value) }
         if SecretNames.containsField(name) { return credential(value) }
-        return SecretMask.locationFields.contains(name) ? url(value) : value
+        if SecretMask.answerFields.contains(name) { return parameters(value) }
+        if name == SecretMask.subprotocolField { return subprotocols(value) }
+        return SecretMask.locationFields.contains(name) ? url(value) : text(value)
     }
 
     /// A URL, also a relative one, without user name, password and fragment: the session never sends these, and no log
@@ -38,8 +46,21 @@ package struct SecretMask: Sendable {
     }
 
     /// The items of a query, or of a form in a body.
+    ///
+    /// Some servers separate items by a semicolon, and for others it is part of a value. So a secret that begins behind a
+    /// semicolon is one, and none ends before the next ampersand.
     package func query(_ text: Substring) -> String {
-        SecretMask.parts(of: text, between: "&").map(item).joined(separator: "&")
+        SecretMask.parts(of: text, between: "&").map(items).joined(separator: "&")
+    }
+
+    private func items(_ text: Substring) -> String {
+        var shown: [String] = []
+        for part in SecretMask.parts(of: text, between: ";") {
+            let item = item(part)
+            shown.append(item)
+            if item != part { break }
+        }
+        return shown.joined(separator: ";")
     }
 
     private func masked(_ text: String) -> String {
@@ -82,11 +103,11 @@ package struct SecretMask: Sendable {
 
     // By scalars: in a `String`, a separator and a combining mark behind it are one character, and no separator.
 
-    private static func parts(of text: Substring, between sign: Unicode.Scalar) -> [Substring] {
+    static func parts(of text: Substring, between sign: Unicode.Scalar) -> [Substring] {
         text.unicodeScalars.split(separator: sign, omittingEmptySubsequences: false).map(Substring.init)
     }
 
-    private static func halves(of text: Substring, around sign: Unicode.Scalar) -> (Substring, Substring)? {
+    static func halves(of text: Substring, around sign: Unicode.Scalar) -> (Substring, Substring)? {
         guard let place = text.unicodeScalars.firstIndex(of: sign) else { return nil }
         return (text[..<place], text[text.unicodeScalars.index(after: place)...])
     }

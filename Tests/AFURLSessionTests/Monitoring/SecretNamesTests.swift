@@ -18,7 +18,7 @@ extension MonitoringTests {
             "Accept", "Content-Type", "User-Agent", "Idempotency-Key", "idempotency_key", "Sec-WebSocket-Key",
             "X-Author",
             "Author", "Authority", ":authority", "Keep-Alive", "Keywords", "X-Keyboard", "Surrogate-Key", "Cache-Key",
-            "WWW-Authenticate", "Proxy-Authenticate", "Authentication-Info", "Access-Control-Allow-Credentials",
+            "WWW-Authenticate", "Proxy-Authenticate", "Access-Control-Allow-Credentials",
             "If-None-Match", "X-Request-Id", "X-Other", "Range", "",
         ]
 

@@ -23,10 +23,52 @@ struct SecretMaskTests {
         #expect(mask.value(value, of: name) == shown)
     }
 
+    @Test(arguments: [
+        (
+            "Link", #"<https://a.test/?token=canary&p=2>; rel="next", </b?sig=canary>; rel=last"#,
+            #"<https://a.test/?token=***&p=2>; rel="next", </b?sig=***>; rel=last"#
+        ),
+        ("Link", "<https://canary:canary@a.test/#access_token=canary>", "<https://a.test/#access_token=***>"),
+        ("Refresh", "5; url=https://u:canary@a.test/?token=canary", "5; url=https://a.test/?token=***"),
+        ("Refresh", "5;url=//u:canary@a.test/", "5;url=//a.test/"),
+        ("X-Location", "/x?access_token=canary#canary", "/x?access_token=***"),
+        ("SourceMap", "/x.map?key=canary", "/x.map?key=***"), ("X-SourceMap", "/x.map?key=canary", "/x.map?key=***"),
+        ("Origin", "https://u:canary@a.test", "https://a.test"), ("Origin", "null", "null"),
+        ("Destination", "https://u:canary@a.test/b?token=canary", "https://a.test/b?token=***"),
+        (
+            "Content-Security-Policy", "default-src 'self'; report-uri https://a.test/?key=canary; x 'y'",
+            "default-src 'self'; report-uri https://a.test/?key=*** x 'y'"
+        ),
+        (
+            "Report-To", #"{"endpoints":[{"url":"https://a.test/?key=canary"}]}"#,
+            #"{"endpoints":[{"url":"https://a.test/?key=***"}]}"#
+        ),
+        ("X-Callback", "https://a.test/?next=https://u:canary@b.test/", "https://a.test/?next=https://b.test/"),
+        (
+            "WWW-Authenticate", #"Bearer realm="https://u:canary@a.test/?token=canary""#,
+            #"Bearer realm="https://a.test/?token=***""#
+        ),
+        ("From", "me@a.test", "me@a.test"), ("X-Image", "//a.test//b@2x.png", "//a.test//b@2x.png"),
+        ("Server", "what? none", "what? none"), ("X-Empty", "", ""), ("X-Edge", "//", "//"),
+        (
+            "Authentication-Info", #"nextnonce="canary, canary", qop=auth, nc=00000001, rspauth="canary""#,
+            #"nextnonce=***, qop=auth, nc=00000001, rspauth=***"#
+        ),
+        ("Proxy-Authentication-Info", "nextnonce=canary", "nextnonce=***"), ("Authentication-Info", "canary", "***"),
+        ("Sec-WebSocket-Protocol", "v12.stomp, base64url.bearer.authorization.k8s.io.canary", "v12.stomp, ***"),
+        ("Sec-WebSocket-Protocol", "access_token, canary, chat", "***, ***, chat"),
+        ("Sec-WebSocket-Protocol", "chat,eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.x", "chat,***"),
+    ])
+    func `URLs and tokens in other fields`(name: String, value: String, shown: String) {
+        #expect(mask.value(value, of: name) == shown)
+    }
+
     // A mark that combines makes one character of itself and the sign before it.
     @Test(arguments: [
         ("password=\u{301}canary", "password=***"), ("a=1&\u{301}b=2&token=canary", "a=1&\u{301}b=2&token=***"),
-        ("token=canary&\u{301}", "token=***&\u{301}"), ("a\u{301}=1&=2&&", "a\u{301}=1&=2&&"),
+        ("a=1;password=canary", "a=1;password=***"), ("password=can;ary;b=2&c=3;d", "password=***&c=3;d"),
+        ("a=1;b=2;&;", "a=1;b=2;&;"), ("token=canary&\u{301}", "token=***&\u{301}"),
+        ("a\u{301}=1&=2&&", "a\u{301}=1&=2&&"),
     ])
     func `forms`(form: String, shown: String) {
         #expect(Array(mask.query(form[...]).utf8) == Array(shown.utf8))
@@ -137,6 +179,7 @@ struct SecretMaskTests {
         ("https://a.test/?api%5Fkey=canary", "https://a.test/?api%5Fkey=***"),
         ("https://a.test/?a&token=&b", "https://a.test/?a&token=***&b"),
         ("https://a.test/?x=?token=1", "https://a.test/?x=?token=1"),
+        ("https://a.test/?a=1;password=canary", "https://a.test/?a=1;password=***"),
         (
             "https://a.test/cb?code=canary&JWT=canary&session=canary",
             "https://a.test/cb?code=***&JWT=***&session=***"

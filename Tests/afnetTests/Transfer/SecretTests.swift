@@ -37,6 +37,28 @@ import Testing
         #expect(server.requests.first?.headers["Cookie"] == "a=canary3")
     }
 
+    @Test func `--verbose shows no secret of a URL in a field, and no nonce`() async throws {
+        server.route(
+            "*",
+            "/fields",
+            ServerReply.text("body")
+                .header("Link", "<http://me:canary@a.test/?token=canary&page=2>; rel=\"next\"")
+                .header("Refresh", "9; url=/y?a=1;password=canary")
+                .header("Authentication-Info", "nextnonce=\"canary\", qop=auth")
+        )
+        let place = "http://127.0.0.1:\(server.port)/fields?a=1;password=canary"
+        let run = try await Program.run("-v", "-H", "Origin: http://me:canary@b.test", place)
+
+        #expect(run.code == 0 && !run.errors.contains("canary"))
+        for line in [
+            "> GET /fields?a=1;password=*** HTTP/1.1", "> Origin: http://b.test",
+            "< Refresh: 9; url=/y?a=1;password=***",
+            "< Link: <http://a.test/?token=***&page=2>; rel=\"next\"", "< Authentication-Info: nextnonce=***, qop=auth",
+        ] {
+            #expect(run.errors.contains("\(line)\n"), "\(line)")
+        }
+    }
+
     @Test func `--show-secrets shows them`() async throws {
         let run = try await run("--show-secrets")
 
