@@ -31,8 +31,10 @@ enum Afnet {
         default: break
         }
         let groups: [Arguments]
+        var rest = WordQueue(words)
         do throws(ArgumentError) {
-            groups = try Arguments.groups(words)
+            defer { CommandWords.blank(rest.secrets) }
+            groups = try Arguments.groups(&rest)
         } catch {
             Console(isSilent: false).report("\(error.message); see afnet --help")
             return error.code

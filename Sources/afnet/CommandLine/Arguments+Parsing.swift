@@ -3,14 +3,19 @@ import Glibc
 extension Arguments {
     /// - Parameter words: The arguments without the name of the program.
     package init(_ words: [String]) throws(ArgumentError) {
-        var rest = words[...]
+        var rest = WordQueue(words)
         try self.init(&rest)
         if !rest.isEmpty { throw .usage("there is more than one group") }
     }
 
     /// All groups of a command line. The options of a group hold for that group only.
     package static func groups(_ words: [String]) throws(ArgumentError) -> [Arguments] {
-        var rest = words[...]
+        var rest = WordQueue(words)
+        return try groups(&rest)
+    }
+
+    /// The same, with the places of the secrets among the words, also if one of the words is refused.
+    package static func groups(_ rest: inout WordQueue) throws(ArgumentError) -> [Arguments] {
         var groups: [Arguments] = []
         repeat {
             groups.append(try Arguments(&rest))
@@ -22,26 +27,26 @@ extension Arguments {
     }
 
     /// Takes words up to and including a `--next`.
-    private init(_ rest: inout ArraySlice<String>) throws(ArgumentError) {
+    private init(_ rest: inout WordQueue) throws(ArgumentError) {
         self.init()
         if let action = rest.first.flatMap(Action.init(rawValue:)) {
-            rest.removeFirst()
+            rest.pop()
             self.action = action
         }
         // --help changes `action`, but the options stay those of the command.
         let command = action
         var hasNext = false
-        while !hasNext, let word = rest.popFirst() {
+        while !hasNext, let word = rest.pop() {
             if word == "--next" || word == "-:" {
                 hasNext = true
             } else if word == "--" {
-                urls += rest
-                rest = []
+                while let url = rest.popURL() { urls.append(url) }
             } else if word.hasPrefix("--") {
                 try takeLong(word, &rest, command)
             } else if word.hasPrefix("-"), word != "-" {
                 try takeLetters(word, &rest, command)
             } else {
+                rest.hide(.login, in: word)
                 urls.append(word)
             }
         }
@@ -53,20 +58,22 @@ extension Arguments {
 
     private mutating func takeLong(
         _ word: String,
-        _ rest: inout ArraySlice<String>,
+        _ rest: inout WordQueue,
         _ command: Action
     ) throws(ArgumentError) {
         guard let option = OptionTable.standard[String(word.dropFirst(2))] else {
             throw .usage("there is no option \(word)")
         }
-        try apply(option, option.takesValue ? Self.value(of: word, &rest) : "", as: word, command)
+        let value = try option.takesValue ? Self.value(of: word, &rest) : ""
+        rest.hide(option.secret, in: value)
+        try apply(option, value, as: word, command)
         takeTopic(&rest)
     }
 
     /// `-sf` is `-s -f`; `-m5` is `-m 5`.
     private mutating func takeLetters(
         _ word: String,
-        _ rest: inout ArraySlice<String>,
+        _ rest: inout WordQueue,
         _ command: Action
     ) throws(ArgumentError) {
         var letters = word.dropFirst()
@@ -79,20 +86,21 @@ extension Arguments {
                 continue
             }
             let value = try letters.isEmpty ? Self.value(of: "-\(letter)", &rest) : String(letters)
+            rest.hide(option.secret, in: value)
             return try apply(option, value, as: "-\(letter)", command)
         }
         takeTopic(&rest)
     }
 
     /// `--help tls`
-    private mutating func takeTopic(_ rest: inout ArraySlice<String>) {
+    private mutating func takeTopic(_ rest: inout WordQueue) {
         guard action == .help, topic == nil, let word = rest.first, HelpTopicName(rawValue: word) != nil else { return }
         topic = word
-        rest.removeFirst()
+        rest.pop()
     }
 
-    private static func value(of name: String, _ rest: inout ArraySlice<String>) throws(ArgumentError) -> String {
-        guard let value = rest.popFirst() else { throw .usage("\(name) needs a value") }
+    private static func value(of name: String, _ rest: inout WordQueue) throws(ArgumentError) -> String {
+        guard let value = rest.pop() else { throw .usage("\(name) needs a value") }
         return value
     }
 
@@ -240,6 +248,16 @@ package enum CommandWords {
             texts.append(text)
         }
         return texts
+    }
+
+    /// Overwrites secrets among the words that the system gave this process: every user of the machine can read them in the
+    /// list of processes.
+    static func blank(_ secrets: [WordQueue.Place]) {
+        for secret in secrets {
+            // The first word is the name of the program.
+            guard let word = CommandLine.unsafeArgv[secret.word + 1] else { continue }
+            for place in secret.bytes { word[place] = CChar(UInt8(ascii: " ")) }
+        }
     }
 
     /// The option whose value is the word after this one.

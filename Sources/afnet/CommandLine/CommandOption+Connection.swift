@@ -43,15 +43,26 @@ extension CommandOption {
         CommandOption(
             "-x, --proxy URL",
             "[SCHEME://][U:P@]HOST[:PORT], where SCHEME is http, https, socks5 or socks5h; \"\" for none",
-            for: .loading
+            for: .loading,
+            hiding: .login
         ) { $0.proxy.address = $1.value },
-        CommandOption("--socks5 HOST[:PORT]", "--proxy socks5://: names are looked up here", for: .loading) {
+        CommandOption(
+            "--socks5 HOST[:PORT]",
+            "--proxy socks5://: names are looked up here",
+            for: .loading,
+            hiding: .login
+        ) {
             $0.proxy.address = "socks5://\($1.value)"
         },
-        CommandOption("--socks5-hostname HOST[:PORT]", "--proxy socks5h://: the proxy looks names up", for: .loading) {
+        CommandOption(
+            "--socks5-hostname HOST[:PORT]",
+            "--proxy socks5h://: the proxy looks names up",
+            for: .loading,
+            hiding: .login
+        ) {
             $0.proxy.address = "socks5h://\($1.value)"
         },
-        CommandOption("-U, --proxy-user U:P", "user and password for it, as -u", for: .loading) {
+        CommandOption("-U, --proxy-user U:P", "user and password for it, as -u", for: .loading, hiding: .all) {
             $0.proxy.login = Login($1.value, mayAsk: $1.name == "-U")
         },
         .choice("--proxy-auth SCHEME", "as --auth", for: .loading) { $0.proxy.scheme = $1 },
@@ -59,7 +70,12 @@ extension CommandOption {
         .flag("--proxy-digest", "--proxy-auth digest", for: .loading) { $0.proxy.scheme = .digest },
         .flag("--proxy-anyauth", "--proxy-auth any", for: .loading) { $0.proxy.scheme = .any },
         .flag("-p, --proxytunnel", "ask it for a tunnel for http, too", for: .loading) { $0.proxy.tunnels = true },
-        CommandOption("--proxy-header \"N: v\"", "a field for those that ask for tunnels", for: .loading) {
+        CommandOption(
+            "--proxy-header \"N: v\"",
+            "a field for those that ask for tunnels",
+            for: .loading,
+            hiding: .field
+        ) {
             $0.proxy.fields.append(try HeaderOption($1.value))
         },
         CommandOption("--noproxy LIST", "hosts that are reached without it, \"*\" for all", for: .loading) {
@@ -117,7 +133,8 @@ extension CommandOption {
             let seconds = try Arguments.seconds($1.value, of: $1.name)
             $0.pingInterval = seconds > 0 ? seconds : nil
         },
-        CommandOption("--subprotocol NAME", "of ws: a subprotocol to offer; again: adds to it", for: .ws) {
+        CommandOption("--subprotocol NAME", "of ws: a subprotocol to offer; again: adds to it", for: .ws, hiding: .all)
+        {
             $0.subprotocols.append($1.value)
         },
         .flag("--no-deflate", "of ws: offer no compression", for: .ws) { $0.offersDeflate = false },

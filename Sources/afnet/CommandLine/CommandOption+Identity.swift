@@ -4,7 +4,8 @@ extension CommandOption {
         CommandOption(
             "-u, --user U:P",
             "user and password; they may stand in the URL, too. For a user alone the letter asks on the terminal",
-            for: .loading
+            for: .loading,
+            hiding: .all
         ) { $0.login = Login($1.value, mayAsk: $1.name == "-u") },
         .choice(
             "--auth SCHEME",
@@ -14,7 +15,9 @@ extension CommandOption {
         .flag("--basic", "--auth basic", for: .loading) { $0.loginScheme = .basic },
         .flag("--digest", "--auth digest", for: .loading) { $0.loginScheme = .digest },
         .flag("--anyauth", "--auth any", for: .loading) { $0.loginScheme = .any },
-        CommandOption("--bearer, --oauth2-bearer TOKEN", "a token", for: .loading) { $0.bearer = $1.value },
+        CommandOption("--bearer, --oauth2-bearer TOKEN", "a token", for: .loading, hiding: .all) {
+            $0.bearer = $1.value
+        },
         .flag("-n, --netrc", "passwords from ~/.netrc for hosts that ask", for: .loading) { $0.netrc = $0.netrc ?? "" },
         CommandOption("--netrc-file PATH", "the same from another file", for: .loading) { $0.netrc = $1.value },
     ]
@@ -23,7 +26,8 @@ extension CommandOption {
         CommandOption(
             "-b, --cookie \"a=b; c=d\"",
             "these cookies; the letter takes a file, too, where there is no \"=\"",
-            for: .loading
+            for: .loading,
+            hiding: .all
         ) {
             if $1.name == "-b", !$1.value.contains("=") {
                 ($0.cookies.isOn, $0.cookies.files) = (true, $0.cookies.files + [$1.value])

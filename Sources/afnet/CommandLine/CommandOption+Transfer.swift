@@ -1,7 +1,9 @@
 /// Options for the request.
 extension CommandOption {
     static let request: [CommandOption] = [
-        CommandOption("--url URL", "load this URL; the same as the URL alone") { $0.urls.append($1.value) },
+        CommandOption("--url URL", "load this URL; the same as the URL alone", hiding: .login) {
+            $0.urls.append($1.value)
+        },
         CommandOption(
             "-X, --request M",
             "the method; GET unless there is a body",
@@ -11,7 +13,8 @@ extension CommandOption {
         CommandOption(
             "-H, --header \"N: v\"",
             "a request field: \"N: v\" sets it, again adds to it, \"N:\" takes it out, \"N;\" sends it empty",
-            for: .loading
+            for: .loading,
+            hiding: .field
         ) { $0.fields.append(try HeaderOption($1.value)) },
         CommandOption("-A, --user-agent TEXT", "the field User-Agent; empty takes it out", for: .loading) {
             $0.userAgent = $1.value.isEmpty ? nil : $1.value
@@ -19,7 +22,8 @@ extension CommandOption {
         },
         CommandOption(
             "-e, --referer URL",
-            "the field Referer; \";auto\" behind it, or alone, names the URL before each redirect"
+            "the field Referer; \";auto\" behind it, or alone, names the URL before each redirect",
+            hiding: .login
         ) { $0.setReferer($1.value) },
         .flag("-I, --head", "send HEAD; the letter shows the head as well, as --include does") { $0.isHead = true },
         CommandOption("-r, --range SPEC", "ask for these bytes, as 0-99, 100- or -5") { $0.range = $1.value },

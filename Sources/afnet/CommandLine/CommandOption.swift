@@ -47,6 +47,7 @@ struct CommandOption: Sendable {
     let text: String
     let commands: Commands
     let completion: Completion
+    let secret: Secret
     let effect: Effect
 
     init(
@@ -54,10 +55,12 @@ struct CommandOption: Sendable {
         _ text: String,
         for commands: Commands = .transfer,
         completing completion: Completion? = nil,
+        hiding secret: Secret = .nothing,
         _ effect: @escaping Effect
     ) {
         self.spelling = spelling
         self.text = text
+        self.secret = secret
         self.commands = commands
         self.effect = effect
         var names = spelling.components(separatedBy: ", ")

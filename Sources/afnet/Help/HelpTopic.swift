@@ -126,8 +126,10 @@ struct HelpTopic: Sendable {
 
         What is given for one URL stays with its scheme, host and port over redirects,
         unless --location-trusted takes it along. All users of this machine can read a
-        command line. -u with a user alone asks for the password on the terminal, and
-        ~/.netrc with -n has it in a file; both keep it off the command line.
+        command line until afnet has read it. Then afnet blanks passwords and tokens of
+        -u, -U, -b, --bearer, URLs and fields such as Authorization. -u with a user
+        alone asks for the password on the terminal, and ~/.netrc with -n has it in a
+        file; both keep it off the command line.
 
         """
     )

@@ -18,6 +18,28 @@ import afnet
         #expect(long.method == "PUT" && long.maximumTime == 2.5 && long.outputs == ["f"])
     }
 
+    @Test(arguments: [
+        ["--user=", "u"], ["-u", "[a:b]", "h"], ["-sSu[a:b]", "-o", "f@g", "h"], ["-U[é:ü]", "http://[me:x]@h/a@b"],
+        ["--bearer", "[t]", "h"], ["--oauth2-bearer", "[t]", "h"], ["-H", "X-Api-Key:[ t]", "-H", "A: b", "h"],
+        ["-H@f", "-H", "Authorization", "h"], ["--proxy-header", "X-Token:[ t:u]", "-x", "[a:b]@h:1", "h"],
+        ["-x", "http://[a]@h", "--socks5", "[a@b]@h:1", "--", "[-u:x]@h", "http://h/?a=b@c"], ["-b", "[a=b]", "h"],
+        ["-e", "http://[a:b]@h/;auto", "--url", "http://[a:b]@h/", "-d", "a@b"], ["-sS", "-u"], ["-u", "[]", "h"],
+        ["-u", "[a]", "h", "--next", "-u", "[b]", "--no-such-option", "-u", "c"], ["ws", "--subprotocol", "[t]", "h"],
+    ])
+    func `secrets are found among the words, wherever they stand`(marked: [String]) {
+        let words = marked.map { $0.filter { !"[]".contains($0) } }
+        var rest = WordQueue(words)
+
+        _ = try? Arguments.groups(&rest)
+
+        var shown = words.map { Array($0.utf8) }
+        for secret in rest.secrets {
+            shown[secret.word].insert(UInt8(ascii: "]"), at: secret.bytes.upperBound)
+            shown[secret.word].insert(UInt8(ascii: "["), at: secret.bytes.lowerBound)
+        }
+        #expect(shown.map { String(decoding: $0, as: UTF8.self) } == marked)
+    }
+
     @Test func `--next begins a new group`() throws {
         let groups = try Arguments.groups(["-s", "-X", "PUT", "a", "b", "--next", "-o", "--next", "c", "-:", "d"])
 

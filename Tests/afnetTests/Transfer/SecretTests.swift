@@ -1,4 +1,5 @@
 import AFNetworkingTesting
+import AFTestSupport
 import Foundation
 import Testing
 
@@ -59,6 +60,35 @@ import Testing
         }
     }
 
+    // MARK: - The list of processes
+
+    @Test(arguments: [
+        ["-u", "me:canary"], ["-sume:canary"], ["--user", "me:canary"], ["--bearer", "canary"],
+        ["--oauth2-bearer", "canary"], ["-H", "Authorization: Bearer canary"], ["-HX-Api-Key:canary"],
+        ["-b", "a=canary"],
+    ])
+    func `T-AUT-20 the list of processes shows no password`(words: [String]) async throws {
+        let marker = UUID().uuidString
+        let seen = Watched<[String]>([])
+        server.route("GET", "/list") { _ in
+            seen.change { $0 = Processes.words(with: marker) }
+            return .text("x")
+        }
+
+        let place = "http://you:canary@127.0.0.1:\(server.port)/list"
+        let run = try await Program.run(["-A", marker] + words + [place])
+
+        #expect(run.code == 0 && run.text == "x")
+        let shown = seen.value
+        #expect(shown.contains(marker) && shown.count == words.count + 4, "\(shown)")
+        #expect(!shown.joined().contains("canary"), "\(shown)")
+        #expect(shown.last == place.replacing("you:canary", with: "          "))
+        #expect(
+            server.requests.first?.headers.fields.contains { $0.value.contains("canary") || $0.name == "Authorization" }
+                == true
+        )
+    }
+
     @Test func `--show-secrets shows them`() async throws {
         let run = try await run("--show-secrets")
 
@@ -74,5 +104,20 @@ import Testing
             let run = try await Program.run(words)
             #expect(run.code == 3 && !run.errors.contains("canary") && run.errors.contains("http://"))
         }
+    }
+}
+
+/// What every user of the machine can read.
+private enum Processes {
+    /// The words of the process that has this one among them.
+    static func words(with marker: String) -> [String] {
+        let numbers = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+        for number in numbers where Int32(number) != nil {
+            guard let bytes = FileManager.default.contents(atPath: "/proc/\(number)/cmdline") else { continue }
+            let words = bytes.split(separator: 0, omittingEmptySubsequences: false).dropLast()
+                .map { String(decoding: $0, as: UTF8.self) }
+            if words.contains(marker) { return words }
+        }
+        return []
     }
 }
