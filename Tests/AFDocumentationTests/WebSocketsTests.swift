@@ -155,12 +155,17 @@ private func logIn() { shown.add("log in") }
         #expect(new == ["report 403"])
     }
 
-    @Test func `subprotocols can be secrets`() {
-        let configuration = site.configuration
+    @Test func `a delegate names the subprotocols for another origin`() async throws {
+        let other = try TestServer()
+        other.install(.webSockets)
+        let target = "http://localhost:\(other.port)/ws/echo?protocol=chat.v1"
+        site.server.route("GET", "/moved", ServerReply.status(307).header("Location", target))
+        let session = URLSession(configuration: site.configuration, delegate: Naming(), delegateQueue: nil)
 
-        configuration.redirectPolicy.sensitiveFields = ["Sec-WebSocket-Protocol"]
+        let task = session.webSocketTask(with: site.url("/moved"), protocols: ["chat.v1", "token.secret"])
 
-        #expect(configuration.redirectPolicy.withholds("sec-websocket-protocol"))
+        #expect(try await task.open() == "chat.v1")
+        #expect(other.requests.first?.headers["Sec-WebSocket-Protocol"] == "chat.v1")
     }
 
     @Test func `a WebSocket is opened again`() async throws {
@@ -222,5 +227,19 @@ private func logIn() { shown.add("log in") }
         task.resume()
         let error = await #expect(throws: URLError.self) { _ = try await task.receive() }
         #expect(error?.loadFailure?.detail == .truncated && task.closeCode == .abnormalClosure)
+    }
+}
+
+/// The delegate of the section about redirects.
+private final class Naming: URLSessionTaskDelegate {
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest
+    ) async -> URLRequest? {
+        var request = request
+        request.setValue("chat.v1", forHTTPHeaderField: "Sec-WebSocket-Protocol")
+        return request
     }
 }

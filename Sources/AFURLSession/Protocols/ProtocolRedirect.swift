@@ -28,7 +28,7 @@ struct ProtocolRedirect {
                 proposed.setValue(nil, forHTTPHeaderField: field.name)
             }
             proposed.setValue(nil, forHTTPHeaderField: "Host")
-            proposed = RedirectRules.withoutSecretSubprotocols(proposed, policy)
+            proposed = RedirectRules.withoutSubprotocols(proposed)
         }
         self.request = proposed
     }

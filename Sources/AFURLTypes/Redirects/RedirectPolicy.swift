@@ -27,8 +27,8 @@ public struct RedirectPolicy: Hashable, Sendable, Codable {
     public var keepsSecretsOnUpgrade = false
 
     /// Further header fields, by name, that do not follow to another origin. Those that ``/AFState/SecretNames`` calls
-    /// secrets, as `Authorization`, `Cookie` and `X-Api-Key`, never do, nor do `Proxy-…`, `WWW-Authenticate` and
-    /// `Referer`.
+    /// secrets, as `Authorization`, `Cookie` and `X-Api-Key`, never do, nor do `Proxy-…`, `WWW-Authenticate`,
+    /// `Referer` and the subprotocols of a WebSocket.
     public var sensitiveFields: Set<String> = []
 
     /// The standard policy.

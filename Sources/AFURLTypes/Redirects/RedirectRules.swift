@@ -201,8 +201,9 @@ package enum RedirectRules {
         "Content-Range", "Content-Digest", "Repr-Digest", "Digest", "Transfer-Encoding", "Trailer", "Expect",
     ]
 
-    /// Fields that stay in their origin, beside those whose names say that they hold secrets.
-    private static let fieldsOfOrigin = ["WWW-Authenticate", "Referer"]
+    /// Fields that stay in their origin, beside those whose names say that they hold secrets. Some servers take a token
+    /// as a subprotocol, and nothing tells it from a name.
+    private static let fieldsOfOrigin = ["WWW-Authenticate", "Referer", WebSocketHandshake.subprotocolField]
 
     private static func request(
         _ question: Question,
@@ -223,7 +224,7 @@ package enum RedirectRules {
             }
             // It names the former host.
             request.setValue(nil, forHTTPHeaderField: "Host")
-            request = withoutSecretSubprotocols(request, question.policy)
+            request = withoutSubprotocols(request)
         }
         return request
     }
@@ -242,13 +243,12 @@ package enum RedirectRules {
         if request.value(forHTTPHeaderField: "Host") == proposal.value(forHTTPHeaderField: "Host") {
             request.setValue(nil, forHTTPHeaderField: "Host")
         }
-        return withoutSecretSubprotocols(request, policy)
+        return withoutSubprotocols(request)
     }
 
-    /// Some servers take a token as a subprotocol: a policy may name the field.
-    package static func withoutSecretSubprotocols(_ request: URLRequest, _ policy: RedirectPolicy) -> URLRequest {
-        guard let handshake = request.contents.wire.webSocket, isSecret(WebSocketHandshake.subprotocolField, to: policy)
-        else { return request }
+    /// A request for another origin without the subprotocols of the task, which the handshake adds to those of the field.
+    package static func withoutSubprotocols(_ request: URLRequest) -> URLRequest {
+        guard let handshake = request.contents.wire.webSocket else { return request }
         var request = request
         request.change { $0.wire.value.webSocket = handshake.with(subprotocols: []) }
         return request

@@ -19,7 +19,14 @@ import Foundation
         let sessions = Sessions(TrustLog())
         session = URLSession(configuration: try sessions.configuration(SessionOptions(arguments)))
         jar = try CookieKeeper(arguments.cookies, sessions.cookies)
-        let request = arguments.request(for: plan.url, plan.login, form: nil, from: nil)
+        var request = arguments.request(for: plan.url, plan.login, form: nil, from: nil)
+        // As a field they can follow a redirect to another origin, with --location-trusted.
+        if !arguments.subprotocols.isEmpty {
+            request.addValue(
+                arguments.subprotocols.joined(separator: ", "),
+                forHTTPHeaderField: "Sec-WebSocket-Protocol"
+            )
+        }
         task = session.webSocketTask(with: request, options: arguments.webSocketOptions)
         task.delegate = StreamDelegates.delegate(Identity(plan.url, plan.login, arguments), arguments)
     }
@@ -87,7 +94,7 @@ import Foundation
 
 extension Arguments {
     fileprivate var webSocketOptions: WebSocketOptions {
-        var options = WebSocketOptions(protocols: subprotocols)
+        var options = WebSocketOptions()
         if !offersDeflate { options.compression = nil }
         if let pingInterval {
             options.pingInterval = .seconds(pingInterval)

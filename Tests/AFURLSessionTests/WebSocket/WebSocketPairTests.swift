@@ -179,13 +179,13 @@ struct WebSocketPairTests {
         }
     }
 
-    @Test func `T-WSS-10 redirects are followed, and secrets stay in their origin`() async throws {
+    @Test func `T-WSS-10 T-WSS-23 redirects are followed, and secrets stay in their origin`() async throws {
         let other = try TestServer()
         other.install(.webSockets)
         let target = try url("/ws/echo", on: other, host: "localhost").absoluteString
         server.route("GET", "/here", ServerReply.status(302).header("Location", "/ws/echo"))
         server.route("GET", "/there", ServerReply.status(307).header("Location", target))
-        let session = URLSession.loopback { $0.redirectPolicy.sensitiveFields = ["Sec-WebSocket-Protocol"] }
+        let session = URLSession.loopback()
         for path in ["/here", "/there"] {
             var request = URLRequest(url: try url(path))
             request.setValue("Bearer secret", forHTTPHeaderField: "Authorization")
@@ -217,7 +217,8 @@ struct WebSocketPairTests {
         #expect(other.requests.count == 1 && other.requests[0].headers["Authorization"] == nil)
     }
 
-    @Test func `T-WSS-10 a delegate that makes the request for another origin anew takes no subprotocol there`()
+    @Test
+    func `T-WSS-10 T-WSS-23 a delegate that makes the request for another origin anew takes no subprotocol there`()
         async throws
     {
         let other = try TestServer()
@@ -227,15 +228,34 @@ struct WebSocketPairTests {
         let witness = Witness {
             $0.redirect = { _, request, done in done(request.url.map { URLRequest(url: $0) }) }
         }
-        let session = URLSession.loopback(delegate: witness) {
-            $0.redirectPolicy.sensitiveFields = ["Sec-WebSocket-Protocol"]
-        }
+        let session = URLSession.loopback(delegate: witness)
 
         let options = WebSocketOptions(protocols: ["token.secret"])
         try await echo(session.webSocketTask(with: URLRequest(url: url("/there")), options: options))
 
         #expect(server.requests.first?.headers["Sec-WebSocket-Protocol"] == "token.secret")
         #expect(other.requests.count == 1 && other.requests[0].headers["Sec-WebSocket-Protocol"] == nil)
+    }
+
+    @Test func `a delegate names the subprotocols that another origin may know`() async throws {
+        let other = try TestServer()
+        other.install(.webSockets)
+        let target = try url("/ws/echo?protocol=chat", on: other, host: "localhost").absoluteString
+        server.route("GET", "/there", ServerReply.status(307).header("Location", target))
+        let witness = Witness {
+            $0.redirect = { _, request, done in
+                var request = request
+                request.setValue("chat", forHTTPHeaderField: "Sec-WebSocket-Protocol")
+                done(request)
+            }
+        }
+        let options = WebSocketOptions(protocols: ["chat", "token.secret"])
+
+        let task = URLSession.loopback(delegate: witness)
+            .webSocketTask(with: URLRequest(url: try url("/there")), options: options)
+
+        #expect(try await task.open() == "chat")
+        #expect(other.requests.first?.headers["Sec-WebSocket-Protocol"] == "chat")
     }
 
     @Test func `a delegate that makes the redirected request anew opens a WebSocket all the same`() async throws {
