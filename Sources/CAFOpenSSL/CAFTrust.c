@@ -457,17 +457,52 @@ static int caf_is_named_anchor(const STACK_OF(X509) *anchors, const X509 *certif
     return 0;
 }
 
-// A missing authority key identifier is the one flaw that X509_STRICT finds and private authorities have: who names the
-// anchor has chosen it. The chain is built by names, so this is asked when its last certificate is known.
+// Nothing in here lets a certificate issue that says that it may not, or leaves out a limit: without a key usage a key is
+// for everything.
+int caf_flaw_of(int code) {
+    switch (code) {
+    case X509_V_ERR_CA_CERT_MISSING_KEY_USAGE:
+    case X509_V_ERR_PATHLEN_WITHOUT_KU_KEY_CERT_SIGN: return CAF_FLAW_NO_KEY_USAGE;
+    case X509_V_ERR_CA_BCONS_NOT_CRITICAL: return CAF_FLAW_CONSTRAINTS_NOT_CRITICAL;
+    case X509_V_ERR_MISSING_SUBJECT_KEY_IDENTIFIER: return CAF_FLAW_NO_KEY_IDENTIFIER;
+    default: return 0;
+    }
+}
+
+int caf_root_flaws(X509 *certificate) {
+    const uint32_t flags = X509_get_extension_flags(certificate);
+    int flaws = 0;
+    if (!(flags & EXFLAG_SS) || X509_check_ca(certificate) != 1) return 0;
+    if (!(flags & EXFLAG_KUSAGE)) flaws |= CAF_FLAW_NO_KEY_USAGE;
+    if (!(flags & EXFLAG_BCONS_CRITICAL)) flaws |= CAF_FLAW_CONSTRAINTS_NOT_CRITICAL;
+    if (!X509_get0_subject_key_id(certificate)) flaws |= CAF_FLAW_NO_KEY_IDENTIFIER;
+    return flaws;
+}
+
+int caf_tolerated_flaws(const STACK_OF(X509) *chain, const STACK_OF(X509) *named_anchors) {
+    const int count = caf_x509_count(chain);
+    X509 *anchor = caf_x509_at(chain, count - 1);
+    // OpenSSL asks nothing of the form of a certificate that is a whole chain.
+    return count > 1 && caf_is_named_anchor(named_anchors, anchor) ? caf_root_flaws(anchor) : 0;
+}
+
+// The flaws that only X509_STRICT finds and private authorities have: a program that names an anchor has chosen it. An
+// authority of the system, which others have chosen for all programs, has to obey. The chain is built by names, so this is
+// asked when its last certificate is known.
 static int caf_judge_flaw(int is_good, X509_STORE_CTX *context) {
-    if (is_good || X509_STORE_CTX_get_error(context) != X509_V_ERR_MISSING_AUTHORITY_KEY_IDENTIFIER) return is_good;
-    const STACK_OF(X509) *chain = X509_STORE_CTX_get0_chain(context);
+    if (is_good) return is_good;
+    const STACK_OF(X509) *chain = X509_STORE_CTX_get0_chain(context), *named = X509_STORE_CTX_get_app_data(context);
+    const int code = X509_STORE_CTX_get_error(context), last = caf_x509_count(chain) - 1;
     X509 *current = X509_STORE_CTX_get_current_cert(context);
-    const X509 *anchor = caf_x509_at(chain, caf_x509_count(chain) - 1);
-    int is_own = current && (X509_get_extension_flags(current) & EXFLAG_SS) != 0;
-    if (!is_own && !caf_is_named_anchor(X509_STORE_CTX_get_app_data(context), anchor)) return 0;
-    X509_STORE_CTX_set_error(context, X509_V_OK);
-    return 1;
+    int is_tolerated;
+    if (code == X509_V_ERR_MISSING_AUTHORITY_KEY_IDENTIFIER)
+        is_tolerated = (current && (X509_get_extension_flags(current) & EXFLAG_SS)) ||
+                       caf_is_named_anchor(named, caf_x509_at(chain, last));
+    else
+        is_tolerated = X509_STORE_CTX_get_error_depth(context) == last &&
+                       (caf_flaw_of(code) & caf_tolerated_flaws(chain, named)) != 0;
+    if (is_tolerated) X509_STORE_CTX_set_error(context, X509_V_OK);
+    return is_tolerated;
 }
 
 X509_STORE_CTX *caf_verification(X509_STORE *store, X509 *leaf, STACK_OF(X509) *served, const caf_verification_rules *rules) {

@@ -67,9 +67,17 @@ extension ChainEvaluator {
             if let failure = leafFailure(first, isAnchor: chain.count == 1) {
                 return TrustEvaluation(failure: failure, chain: chain, verifiedChain: chain)
             }
-            let failure = constraintFailure(chain)
-            let proven = failure == nil ? chain : proof.prefix(of: chain, leaf: leaf)
-            return TrustEvaluation(failure: failure, chain: chain, verifiedChain: proven)
+            if let failure = constraintFailure(chain) {
+                let proven = proof.prefix(of: chain, leaf: leaf)
+                return TrustEvaluation(failure: failure, chain: chain, verifiedChain: proven)
+            }
+            let flaws = caf_tolerated_flaws(X509_STORE_CTX_get0_chain(context), store.namedAnchors)
+            return TrustEvaluation(
+                failure: nil,
+                chain: chain,
+                verifiedChain: chain,
+                toleratedFlaws: AuthorityFlaw.flaws(flaws, of: chain.last)
+            )
         }
 
         var proof: ChainProof { ChainProof(level: level, isServer: policy != .basicX509, host: policy.hostName) }

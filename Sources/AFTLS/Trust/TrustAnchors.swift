@@ -54,6 +54,14 @@ public struct TrustAnchors: Hashable, Sendable, CustomStringConvertible, CustomR
     /// The description alone: there are more than a hundred certificates in a system.
     public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 
+    /// The certificates that the program named itself, beside those of the system.
+    var named: [Certificate] {
+        switch storage.content {
+        case .system: []
+        case .custom(let own), .systemAnd(let own): own
+        }
+    }
+
     /// Equal for equal anchors only: a digest of their content.
     package var fingerprint: [UInt8] { storage.fingerprint }
 

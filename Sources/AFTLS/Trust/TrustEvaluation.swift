@@ -18,6 +18,22 @@ public struct TrustEvaluation: Sendable, Hashable {
     /// certificate that was merely sent along, or named as issuer, is not in it.
     public let verifiedChain: [Certificate]
 
+    /// What is wrong with the form of the root, and was tolerated because the program itself named it as an anchor.
+    /// Empty if the chain is not trusted.
+    public let toleratedFlaws: [AuthorityFlaw]
+
+    init(
+        failure: TrustFailure?,
+        chain: [Certificate],
+        verifiedChain: [Certificate],
+        toleratedFlaws: [AuthorityFlaw] = []
+    ) {
+        self.failure = failure
+        self.chain = chain
+        self.verifiedChain = verifiedChain
+        self.toleratedFlaws = toleratedFlaws
+    }
+
     /// Whether it is trusted.
     public var isTrusted: Bool { failure == nil }
 }
@@ -103,4 +119,7 @@ public struct TrustFailure: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// The message.
     public var description: String { message }
+
+    /// Whether a session tolerates it in a root that the program itself names as an anchor.
+    package var isForgivenIfNamed: Bool { certificate.map { VerifyResult.isFlaw(verifyResult, of: $0) } ?? false }
 }

@@ -98,8 +98,16 @@ enum VerifyResult {
                 + "the program itself names as an anchor may lack it"
         case .unknownRoot:
             "\(subject) was issued by \"\(certificate.issuer)\", which is not among the trusted authorities"
+        case .malformed where isFlaw(code, of: certificate):
+            "\(subject) is refused: \(text(of: code)) (X509_V_ERR \(code)); only an authority that the program itself "
+                + "names as an anchor may break that rule"
         default: "\(subject) is refused: \(text(of: code)) (X509_V_ERR \(code))"
         }
+    }
+
+    /// Whether a verify result is about a flaw that a session tolerates in a root which the program itself names.
+    static func isFlaw(_ code: Int32, of certificate: Certificate) -> Bool {
+        caf_flaw_of(code) & caf_root_flaws(certificate.handle) != 0
     }
 
     private static func text(of code: Int32) -> String {

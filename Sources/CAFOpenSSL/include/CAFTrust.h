@@ -100,9 +100,26 @@ typedef struct caf_verification_rules {
     int depth;
     int level;
     bool partial_chain; // any certificate of the store ends a chain
-    // Below these, certificates need no authority key identifier. Not copied: they must outlive the context.
+    // The anchors that the program named itself: a root among them may have the flaws below, and certificates below
+    // them need no authority key identifier. Not copied: they must outlive the context.
     const STACK_OF(X509) *named_anchors;
 } caf_verification_rules;
+
+// What RFC 5280 asks of the form of an authority's certificate, and OpenSSL only under X509_STRICT.
+enum {
+    CAF_FLAW_NO_KEY_USAGE = 1,
+    CAF_FLAW_CONSTRAINTS_NOT_CRITICAL = 2,
+    CAF_FLAW_NO_KEY_IDENTIFIER = 4,
+};
+
+// The flaw that this X509_V_ERR_… is about; 0 if it is about none of them.
+int caf_flaw_of(int code);
+
+// The flaws of an authority that signed itself; none for any other certificate.
+int caf_root_flaws(X509 *certificate);
+
+// The flaws that a chain may have all the same: those of its root, if that is one of the named anchors.
+int caf_tolerated_flaws(const STACK_OF(X509) *chain, const STACK_OF(X509) *named_anchors);
 
 X509_STORE *caf_store(void); // an empty one
 
