@@ -29,6 +29,8 @@ package struct HandshakeReport: Sendable {
     package var followsDelegate = false
     /// The server's chain has passed the standard evaluation.
     package var isChainTrusted = false
+    /// What is wrong with the form of the server's root, and was tolerated because the program itself named it.
+    package var toleratedFlaws: [AuthorityFlaw] = []
 }
 
 /// Why a connection was not secured, with all that is known of the server.
@@ -152,6 +154,7 @@ package final class Handshake: ChannelHandler, TimerTarget {
         report.wasDecidedElsewhere = judge.delegateWasAsked
         report.followsDelegate = judge.followsDelegate
         report.isChainTrusted = judge.isChainTrusted
+        report.toleratedFlaws = judge.trust?.toleratedFlaws ?? []
         let client = client
         finish()
         self.channel = nil

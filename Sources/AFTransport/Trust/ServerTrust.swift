@@ -108,6 +108,12 @@ public struct ServerTrust: Sendable {
         }
     }
 
+    /// What the evaluations that trusted the server so far have tolerated in its root.
+    package var toleratedFlaws: [AuthorityFlaw] {
+        let flaws = findings.withLock { $0.values.flatMap(\.toleratedFlaws) }
+        return flaws.isEmpty ? [] : Set(flaws).sorted { $0.message < $1.message }
+    }
+
     private struct Question: Hashable {
         package let policy: TrustPolicy
         package let anchors: TrustAnchors?

@@ -1,5 +1,6 @@
 import AFLoop
 import AFState
+public import AFTLS
 import AFWire
 public import Foundation
 
@@ -49,6 +50,9 @@ public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
     public let negotiatedTLSCipherSuite: tls_ciphersuite_t?
     /// Whether the handshake resumed an earlier TLS session with the server.
     public let isResumedTLSSession: Bool
+    /// What is wrong with the form of the server's root, and the session tolerated because the program itself named the
+    /// root as an anchor. Empty for a reused connection.
+    public let toleratedAuthorityFlaws: [AuthorityFlaw]
     /// When the first byte of the request left, or the task asked the cache.
     public let requestStartDate: Date?
     /// When the last byte of the request left, at the latest when the response began; or when the cache answered.
@@ -117,6 +121,7 @@ public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
         negotiatedTLSProtocolVersion = times.tlsVersion.flatMap { tls_protocol_version_t(rawValue: $0.rawValue) }
         negotiatedTLSCipherSuite = tls_ciphersuite_t(rawValue: times.cipherSuite)
         isResumedTLSSession = times.handshake?.isResumed ?? false
+        toleratedAuthorityFlaws = times.handshake?.toleratedFlaws ?? []
         requestStartDate = dates.requestStart
         requestEndDate = dates.requestEnd
         responseStartDate = dates.responseStart

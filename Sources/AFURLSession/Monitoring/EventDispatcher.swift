@@ -73,6 +73,8 @@ final class EventDispatcher: ConnectionObserver, Sendable {
 extension EventDispatcher {
     func connection(_ number: Int, _ event: TransportEvent) {
         post(SessionEvent.Kind(event), connection: number)
+        guard case .tlsEnded(let report) = event else { return }
+        for flaw in report.toleratedFlaws { post(.authorityFlawTolerated(message: flaw.message), connection: number) }
     }
 }
 

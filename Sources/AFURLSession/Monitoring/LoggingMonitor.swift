@@ -107,6 +107,7 @@ extension SessionEvent.Kind: CustomStringConvertible {
         case .tlsStarted(let host): "tls to \(host)"
         case .tlsEnded(let version, let suite, let isResumed):
             "tls \(version), suite 0x\(String(suite, radix: 16)), \(isResumed ? "resumed" : "full handshake")"
+        case .authorityFlawTolerated(let message): "tolerates that \(message)"
         case .connectionFailed(let message): "failed: \(message)"
         case .connectionClosed: "closed"
         case .missed(let count): "\(count) events are missing here"

@@ -112,6 +112,9 @@ extension SessionEvent {
         case tlsStarted(host: String)
         /// The TLS handshake has ended: its version, its cipher suite, and whether it resumed an earlier session.
         case tlsEnded(version: String, cipherSuite: UInt16, isResumed: Bool)
+        /// The session trusts the server although the form of its root breaks a rule, because the program itself named
+        /// the root as an anchor: see `AuthorityFlaw`.
+        case authorityFlawTolerated(message: String)
         /// The session could not make the connection.
         case connectionFailed(message: String)
         /// The connection was closed, by either side.

@@ -66,9 +66,7 @@ extension StreamConnector: HandshakeClient {
     }
 
     func handshakeSucceeded(_ handshake: Handshake, _ channel: TLSChannel) {
-        let report = handshake.report
-        let version = report.version.map { "\($0)" } ?? ""
-        note(.tlsEnded(version: version, cipherSuite: report.cipherSuite, isResumed: report.isResumed))
+        if let connection { load?.session.events?.connection(connection, .tlsEnded(handshake.report)) }
         self.handshake = nil
         stopPatience()
         self.channel = channel

@@ -80,7 +80,9 @@ struct TLSReport {
             words.append(TimingReport.text(end.timeIntervalSince(start)))
         }
         let judged = transaction.isReusedConnection ? nil : server
-        lines = [words.joined(separator: ", ")] + (judged.map(Self.certificate) ?? [])
+        lines =
+            [words.joined(separator: ", ")] + (judged.map(Self.certificate) ?? [])
+            + transaction.toleratedAuthorityFlaws.map { "  tolerated: \($0.message)" }
     }
 
     static func name(of version: tls_protocol_version_t) -> String {
