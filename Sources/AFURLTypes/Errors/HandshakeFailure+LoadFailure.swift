@@ -32,7 +32,7 @@ extension LoadFailure {
                 Detail(reasons[0]),
                 server,
                 explanation,
-                advice: LoadFailure.advice(reasons[0], server.host),
+                advice: LoadFailure.advice(reasons[0], failure, server.host),
                 reasons: reasons,
                 verifyResult: failure.verifyResult
             )
@@ -173,14 +173,22 @@ extension LoadFailure {
         }
     }
 
-    private static func advice(_ reason: TrustFailure.Reason, _ host: String) -> String {
+    /// Names the certificate that is at fault: it need not be the server's own.
+    private static func advice(_ reason: TrustFailure.Reason, _ failure: TrustFailure, _ host: String) -> String {
+        if reason == .name { return "Use a host the certificate is for, or have one issued for \(host)." }
+        guard let certificate = failure.certificate else { return "The server needs another certificate." }
+        let subject = "\"\(certificate.subject)\""
         switch reason {
-        case .unknownRoot, .selfSigned:
-            "If it is one of yours, add its root to the anchors of the session's tls."
-        case .incompleteChain: "The server must send its intermediate certificates; ask its operator."
-        case .expired, .notYetValid: "Renew the certificate, or set the clock of this machine."
-        case .name: "Use a host the certificate is for, or have one issued for \(host)."
-        default: "The server needs another certificate."
+        case .unknownRoot:
+            return "If \"\(certificate.issuer)\" is an authority of yours, add it to the anchors of the session's tls."
+        case .selfSigned: return "If \(subject) is one of yours, add it to the anchors of the session's tls."
+        case .incompleteChain: return "The server must send its intermediate certificates; ask its operator."
+        case .expired, .notYetValid: return "Renew the certificate \(subject), or set the clock of this machine."
+        case _ where failure.isForgivenIfNamed:
+            return "If \(subject) is an authority of yours, add it to the anchors of the session's tls; "
+                + "if not, the authority needs another certificate."
+        case _ where failure.depth > 0: return "The authority \(subject) needs another certificate."
+        default: return "The server needs another certificate in place of \(subject)."
         }
     }
 }

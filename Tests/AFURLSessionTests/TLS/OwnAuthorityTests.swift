@@ -62,5 +62,34 @@ extension SecuredTests {
             let metrics = try #require(log.metrics.withLock { $0?.transactionMetrics.first })
             #expect(metrics.response != nil && metrics.toleratedAuthorityFlaws == [])
         }
+
+        @Test func `the advice names the certificate that is at fault`() async throws {
+            let root = try CertificateAuthority("My CA")
+            let middle = try root.makeIntermediate("My Middle") { $0.keyUsage = nil }
+            let weak = try root.issue(for: "127.0.0.1", kind: .rsa(bits: 1024))
+            let late = try root.makeIntermediate("Old Middle") { $0.expire() }
+            let rows: [(IssuedCertificate, CertificateAuthority?, String)] = [
+                (try middle.issue(for: "127.0.0.1"), root, "The authority \"CN=My Middle\" needs another certificate."),
+                (weak, root, "The server needs another certificate in place of \"CN=127.0.0.1\"."),
+                (
+                    try late.issue(for: "127.0.0.1"), root,
+                    "Renew the certificate \"CN=Old Middle\", or set the clock of this machine."
+                ),
+                (
+                    try root.issue(for: "127.0.0.1"), nil,
+                    "If \"CN=My CA\" is an authority of yours, add it to the anchors of the session's tls."
+                ),
+            ]
+            for (leaf, anchor, advice) in rows {
+                let site = try SecuredSite(authority: root, leaf)
+
+                let outcome = try await site.session {
+                    $0.anchors = .certificates(anchor.map { [$0.certificate] } ?? [])
+                }
+                .outcome(of: site.server.url("/hello"))
+
+                #expect(outcome.error?.loadFailure?.advice == advice, "\(outcome)")
+            }
+        }
     }
 }
