@@ -99,6 +99,21 @@ final class Directory: Sendable {
         #expect(server.connections.last?.bytesReceived == 0)
     }
 
+    @Test func `an authority of one's own is named, and looked at`() throws {
+        let path = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).pem").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let authority = try CertificateAuthority("My CA") { $0.keyUsage = nil }
+        try Data(authority.pem.utf8).write(to: URL(filePath: path))
+        let configuration = URLSessionConfiguration.ephemeral
+        var printed: [String] = []
+        func print(_ flaw: AuthorityFlaw) { printed.append("\(flaw)") }
+
+        configuration.tls.anchors = try .file(path)
+        for flaw in configuration.tls.anchors.lint() { print(flaw) }
+
+        #expect(printed == authority.certificate.authorityFlaws.map(\.message) && printed.count == 1)
+    }
+
     @Test func `a request goes through a proxy`() async throws {
         server.route("GET", "/users/7", .text("Ada"))
         let configuration = URLSessionConfiguration.ephemeral

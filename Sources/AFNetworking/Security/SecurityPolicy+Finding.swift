@@ -38,6 +38,8 @@ extension SecurityPolicy {
             public static let expiringCertificate = Kind(rawValue: "expiringCertificate")
             /// A pinned certificate cannot be read.
             public static let unreadablePin = Kind(rawValue: "unreadablePin")
+            /// A pinned certificate is an authority, and the form of its fields breaks a rule: see `AuthorityFlaw`.
+            public static let flawedAuthority = Kind(rawValue: "flawedAuthority")
             /// Certificates were given, but the mode pins nothing.
             public static let unusedPins = Kind(rawValue: "unusedPins")
             /// A host with pins is meant to be talked to without TLS.

@@ -94,7 +94,10 @@ private struct PolicyLint {
                 "only one key is pinned: if it is lost or replaced, every user is cut off"
             )
         }
+        // The mode certificate makes authorities of them.
+        let flaws = rules.mode == .certificate ? pinned.anchors.lint() : []
         return found + expiring(pinned.certificates, hosts: nil)
+            + flaws.map { Finding(.note, .flawedAuthority, $0.message) }
     }
 
     private func expiring(_ certificates: [Certificate], hosts: HostPattern?) -> [Finding] {

@@ -6,7 +6,7 @@ extension Arguments {
         case .transfer: try checkTransfer()
         case .pins: if urls.count != 1 { throw .usage("pins needs one HOST, HOST:PORT or FILE") }
         case .images: try checkImages()
-        case .lint: if urls.count != 1 { throw .usage("lint needs one file with a policy") }
+        case .lint: try checkLint()
         case .reach: if urls.count > 1 { throw .usage("reach watches one HOST, or the way to the internet") }
         case .serve: try checkServer()
         case .events: try checkEvents()
@@ -33,6 +33,12 @@ extension Arguments {
         if parallelMaximum != nil, !isParallel { throw .usage("--parallel-max needs --parallel") }
         if isParallel, body == .upload("-") || body == .file("-"), urls.count > 1 {
             throw .usage("standard input can be sent to one URL only")
+        }
+    }
+
+    private func checkLint() throws(ArgumentError) {
+        if urls.count > 1 || urls.isEmpty && (security.authorities == nil || !hosts.isEmpty) {
+            throw .usage("lint needs one file with a policy, or --cacert")
         }
     }
 

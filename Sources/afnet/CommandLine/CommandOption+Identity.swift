@@ -51,7 +51,7 @@ extension CommandOption {
         CommandOption(
             "--cacert PATH",
             "trust only the authorities in this file, PEM or DER",
-            for: [.transfer, .images, .pins, .events, .ws]
+            for: [.transfer, .images, .pins, .lint, .events, .ws]
         ) { $0.security.authorities = $1.value },
         CommandOption(
             "-E, --cert PATH",

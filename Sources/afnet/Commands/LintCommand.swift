@@ -1,31 +1,37 @@
 import AFNetworking
 import Foundation
 
-/// `afnet lint`: looks for mistakes in a policy file, and shows the rule for a host.
+/// `afnet lint`: looks for mistakes in a policy file and in authorities, and shows the rule for a host.
 @MainActor struct LintCommand {
     private let arguments: Arguments
-    private let file: PolicyFile
+    private let file: PolicyFile?
+    private let authorities: TrustAnchors?
 
     init(_ arguments: Arguments) throws(TransferFailure) {
         self.arguments = arguments
+        authorities = try arguments.security.authorities.map { _ throws(TransferFailure) in
+            try arguments.security.anchors()
+        }
         do throws(FileProblem) {
-            file = try PolicyFile(path: arguments.urls.first ?? "")
+            file = try arguments.urls.first.map { path throws(FileProblem) in try PolicyFile(path: path) }
         } catch {
             throw TransferFailure(.usage, "lint: \(error.message)")
         }
         // lint must not complain that there is none: a file has no handler, and the program that loads it sets one.
-        file.policy.reportHandler = { _ in }
+        file?.policy.reportHandler = { _ in }
     }
 
     /// 0 if there are no problems, 1 if there are.
     func run() throws(TransferFailure) -> ExitCode {
-        let findings = file.policy.lint()
+        let findings = file?.policy.lint() ?? []
         let problems = findings.filter { $0.severity > .note }
         var lines: [String] = []
-        if arguments.hosts.isEmpty {
-            lines = findings.flatMap(Self.lines) + [summary(problems.count)]
+        if let file, !arguments.hosts.isEmpty {
+            lines = arguments.hosts.map { cover($0, in: file) }
         } else {
-            lines = arguments.hosts.map(cover)
+            lines = findings.flatMap(Self.lines)
+            if let file { lines.append(summary(of: file, problems.count)) }
+            lines += authorities.map(lint) ?? []
         }
         if !arguments.isSilent || !arguments.hosts.isEmpty {
             try Descriptor.show(lines.map { TerminalText.escaped($0) + "\n" }.joined())
@@ -33,7 +39,14 @@ import Foundation
         return problems.isEmpty ? .done : .no
     }
 
-    private func summary(_ problems: Int) -> String {
+    private func lint(_ authorities: TrustAnchors) -> [String] {
+        let flaws = authorities.lint()
+        let result = flaws.isEmpty ? "nothing to change" : "other clients may refuse it"
+        return flaws.map { "note: \($0.message) (\($0.kind.rawValue))" }
+            + ["\(arguments.security.authorities ?? ""): \(authorities), \(result)"]
+    }
+
+    private func summary(of file: PolicyFile, _ problems: Int) -> String {
         let rules = file.policy.hostRules.count
         let counted = "\(rules) host rule\(rules == 1 ? "" : "s")"
         let result = problems == 0 ? "nothing to change" : "\(problems) problem\(problems == 1 ? "" : "s")"
@@ -46,7 +59,7 @@ import Foundation
         return ["\(finding.severity): \(place): \(finding.message) (\(finding.kind.rawValue))"] + advice
     }
 
-    private func cover(_ host: String) -> String {
+    private func cover(_ host: String, in file: PolicyFile) -> String {
         let policy = file.policy
         guard let name = PeerName(host) else { return "\(host): not a host" }
         if let rule = policy.rule(for: host) {
@@ -86,6 +99,7 @@ enum LintAdvice {
         .expiringPinSet: "set a later \"date\", and ship it before then",
         .expiringCertificate: "add the certificate that takes its place, or pin its key",
         .unreadablePin: "each of \"pinnedCertificates\" is the base64 of a certificate in DER",
+        .flawedAuthority: "nothing, if only programs with this library trust it: other clients may refuse it",
         .unusedPins: "set \"SSLPinningMode\" to 1 (keys) or 2 (certificates), or leave out \"pinnedCertificates\"",
         .duplicateRule: "make one rule of the two",
         .overlappingRules: "nothing, if that is meant",

@@ -110,15 +110,19 @@ extension HelpTopic {
 
     static let lint = HelpTopic(
         .lint,
-        usage: "lint [--host NAME] POLICY",
+        usage: "lint [--host NAME] [--cacert PATH] [POLICY]",
         takes: .lint,
-        summary: "look for mistakes in a file with pins",
+        summary: "look for mistakes in a file with pins, or in authorities",
         """
         Looks for mistakes in a policy, the gravest first: whose rule it is, what is
         wrong, and what to change. With --host it says which rule is for that host.
 
             afnet lint policy.json
             afnet lint --host api.example.com --host example.com policy.json
+            afnet lint --cacert ca.pem
+
+        With --cacert it says what is wrong with the form of authorities of your own.
+        afnet takes them all the same, because you name them; other clients may not.
 
         The exit code is 0 if there is nothing to change (notes are no problem), 1 if
         there is, and 2 if the file cannot be read. afnet help policy has the format.

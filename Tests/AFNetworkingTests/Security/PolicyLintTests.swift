@@ -40,6 +40,20 @@ import Testing
         #expect(kinds(try policy("*.example.com", set { $0.expiry = .init(now + 31 * 86_400, .failOpen) })) == [])
     }
 
+    @Test func `an authority whose form breaks a rule is noted where the pins are the authorities`() throws {
+        let flawed = try CertificateAuthority("Own") {
+            $0.keyUsage = nil
+            $0.notAfter = now.addingTimeInterval(900 * 86_400)
+        }
+        let certificates = [root.certificate, flawed.certificate]
+
+        let findings = SecurityPolicy(pinningMode: .certificate, certificates: certificates).lint(at: now)
+
+        #expect(findings.map(\.kind) == [.flawedAuthority] && findings.first?.severity == .note)
+        #expect(findings.first?.message.contains("\"CN=Own\" does not say what its key is for") == true)
+        #expect(kinds(SecurityPolicy(pinningMode: .publicKey, certificates: certificates)) == [])
+    }
+
     @Test func `each mistake in a rule is found`() throws {
         let rows: [(PinSet, Kind)] = [
             (set { $0.backupPins = [] }, .noBackupPin),

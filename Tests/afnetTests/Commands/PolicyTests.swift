@@ -135,6 +135,28 @@ import Testing
         #expect(try await Program.run("lint").code == 2)
     }
 
+    @Test func `lint tells of an authority that others may refuse`() async throws {
+        let authority = try CertificateAuthority("Own") { $0.keyUsage = nil }
+        let flawed = try folder.make("flawed.pem", Data(authority.pem.utf8))
+        let whole = try folder.make("whole.pem", Data(CertificateAuthority().pem.utf8))
+        let policy = try policy(Self.rule("**.example.com", [Self.other]))
+
+        let run = try await Program.run("lint", "--cacert", flawed)
+        let clean = try await Program.run("lint", "--cacert", whole)
+        let both = try await Program.run("lint", policy, "--cacert", flawed)
+
+        #expect(run.code == 0 && clean.code == 0 && both.code == 0)
+        #expect(
+            run.text == "note: the authority \"CN=Own\" does not say what its key is for; make it anew with "
+                + "keyUsage = critical, keyCertSign, cRLSign (missingKeyUsage)\n"
+                + "\(flawed): 1 own authority, other clients may refuse it\n"
+        )
+        #expect(clean.text == "\(whole): 1 own authority, nothing to change\n")
+        #expect(both.text == "\(policy): 1 host rule, nothing to change\n\(run.text)")
+        #expect(try await Program.run("lint", "--cacert", folder.path("none")).code == 77)
+        #expect(try await Program.run("lint", "--cacert", whole, "--host", "a.test").code == 2)
+    }
+
     // MARK: --policy
 
     @Test func `a transfer keeps to the policy`() async throws {
