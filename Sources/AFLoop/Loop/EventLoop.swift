@@ -70,7 +70,7 @@ public final class EventLoop: @unchecked Sendable {
     @exclusivity(unchecked) private var timerMode: LoopModes = .default
     @exclusivity(unchecked) private var registry = ChannelRegistry()
     @exclusivity(unchecked) private var events = WorkList<ReadyEvent>()
-    @exclusivity(unchecked) private var readyAgain: [ReadyEvent] = []
+    @exclusivity(unchecked) private var collectedEvents: [ReadyEvent] = []
     @exclusivity(unchecked) private var turnEnds: [any TurnEndTarget] = []
     @exclusivity(unchecked) private var quietEnds: [any TurnEndTarget] = []
     /// Turns in a row in which the loop was not quiet although a client waits for that.
@@ -246,10 +246,11 @@ public final class EventLoop: @unchecked Sendable {
         // have just left run now, all of them, and the next turn has all they enqueue:
         // otherwise each response would be answered alone, at two thread switches.
         if owesYield { yield() }
-        // Taken first: whatever asks to be looked at again meanwhile waits a turn.
         var ready: [ReadyEvent] = []
-        swap(&ready, &readyAgain)
+        swap(&ready, &collectedEvents)
+        // Taken first: whatever asks to be looked at again meanwhile waits a turn.
         registry.takeHeld(in: mode, into: &ready)
+        let keptCount = ready.count
 
         var deadline = limit
         if let timer = timers.earliestDeadline { deadline = min(timer, deadline ?? .distantFuture) }
@@ -274,8 +275,9 @@ public final class EventLoop: @unchecked Sendable {
         latest = poller.now
         turns += 1
         notify(.afterWaiting)
+        registry.join(&ready, keptBefore: keptCount)
         events.add(contentsOf: &ready)
-        if readyAgain.isEmpty { swap(&ready, &readyAgain) }
+        swap(&ready, &collectedEvents)
     }
 
     /// Others than those callbacks may want the core, and may keep it for milliseconds:
@@ -374,9 +376,10 @@ extension EventLoop {
     package var registeredChannels: Int { registry.count }
 
     /// Reports readiness again in the next turn: for a channel that used up its
-    /// share of this one, since an edge is reported only once.
+    /// share of this one, since an edge is reported only once. The channel hears of it once in that turn, however often
+    /// it asks and whatever the poller reports of it meanwhile.
     package func deliverAgain(_ readiness: Readiness, to token: PollToken) {
-        readyAgain.append(ReadyEvent(token: token, readiness: readiness))
+        registry.hold(ReadyEvent(token: token, readiness: readiness))
     }
 
     /// Calls `target` once at the end of this turn. Callers keep track of whether they have asked already.

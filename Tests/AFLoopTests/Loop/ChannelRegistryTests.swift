@@ -51,6 +51,36 @@ struct ChannelRegistryTests {
         #expect(events.count == 1)
     }
 
+    @Test func `T-RES-27 what the poller reports of a channel that goes on joins what was kept of it`() {
+        var registry = ChannelRegistry()
+        let targets = (0..<4).map { _ in Target() }
+        let tokens = targets.map { registry.add($0, modes: .all) }
+        for token in [tokens[2], tokens[0], tokens[2]] { registry.hold(event(token, .readable)) }
+        var events: [ReadyEvent] = []
+
+        registry.takeHeld(in: .default, into: &events)
+        let kept = events.count
+        events += [tokens[1], tokens[0], tokens[3], .max].map { event($0, .writable) }
+        registry.join(&events, keptBefore: kept)
+
+        #expect(events.map(\.token) == [tokens[2], tokens[0], tokens[1], tokens[3], .max])
+        #expect(events.map(\.readiness) == [.readable, [.readable, .writable], .writable, .writable, .writable])
+        registry.takeHeld(in: .default, into: &events)
+        #expect(events.count == 5)
+    }
+
+    @Test func `of a channel that asks for nothing in particular the loop hears all the same`() {
+        var registry = ChannelRegistry()
+        let target = Target()
+        let token = registry.add(target, modes: .all)
+        registry.hold(event(token, []))
+        var events: [ReadyEvent] = []
+
+        registry.takeHeld(in: .default, into: &events)
+
+        #expect(events.map(\.token) == [token] && events[0].readiness == [])
+    }
+
     @Test func `a removed target takes its held events with it`() {
         var registry = ChannelRegistry()
         let token = registry.add(Target(), modes: .tracking)

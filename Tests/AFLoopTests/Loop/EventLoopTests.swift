@@ -181,6 +181,44 @@ final class EventLoopTests {
         #expect(notes.all == (1...7).map { "ready \($0)" })
     }
 
+    @Test func `T-RES-27 a channel that goes on is served once in a turn, whatever it asks for and becomes ready for`()
+        throws
+    {
+        let (notes, loop) = (notes, loop)
+        let token = try loop.register(7, for: notes)
+        notes.onReady = {
+            loop.deliverAgain(.readable, to: token)
+            loop.deliverAgain(.writable, to: token)
+        }
+
+        for turns in 1...20 {
+            poller.events = [ReadyEvent(token: token, readiness: .hangup)]
+            loop.runTurn(until: poller.now)
+            #expect(notes.all.count == turns)
+        }
+
+        #expect(notes.all.first == "ready 4")
+        #expect(notes.all.dropFirst().allSatisfy { $0 == "ready 7" })
+    }
+
+    @Test func `of two channels that go on each is served in each turn, also if the poller reports one`() throws {
+        let (loop, poller) = (loop, poller)
+        let goingOn = [Notes(), Notes()]
+        let tokens = try goingOn.enumerated().map { try loop.register(Int32(7 + $0), for: $1) }
+        defer { for notes in goingOn { notes.onReady = {} } }
+        for (notes, token) in zip(goingOn, tokens) { notes.onReady = { loop.deliverAgain(.readable, to: token) } }
+        poller.events = tokens.map { ReadyEvent(token: $0, readiness: .readable) }
+        loop.runTurn(until: poller.now)
+
+        for _ in 0..<10 {
+            poller.events = [ReadyEvent(token: tokens[1], readiness: .writable)]
+            loop.runTurn(until: poller.now)
+        }
+
+        #expect(goingOn[0].all == Array(repeating: "ready 1", count: 11))
+        #expect(goingOn[1].all == ["ready 1"] + Array(repeating: "ready 3", count: 10))
+    }
+
     @Test func `a registration the poller refuses leaves nothing behind`() {
         #expect(throws: SystemCallError.self) { try loop.register(-1, for: notes) }
         #expect(loop.registeredChannels == 0)
