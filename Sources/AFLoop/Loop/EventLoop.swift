@@ -44,8 +44,8 @@ public final class EventLoop: @unchecked Sendable {
     private static let longYield = Duration.milliseconds(2)
     private static let yieldPause = Duration.seconds(1)
 
-    /// Turns after which work that waits for quiet is done all the same.
-    private static let patience = 8
+    /// How long work that waits for quiet waits at most, but for the turn that is under way then.
+    private static let patience = LoopInterval(.milliseconds(1))
 
     // MARK: Constants
     private let poller: any Poller
@@ -73,9 +73,10 @@ public final class EventLoop: @unchecked Sendable {
     @exclusivity(unchecked) private var collectedEvents: [ReadyEvent] = []
     @exclusivity(unchecked) private var turnEnds: [any TurnEndTarget] = []
     @exclusivity(unchecked) private var quietEnds: [any TurnEndTarget] = []
-    /// Turns in a row in which the loop was not quiet although a client waits for that.
-    @exclusivity(unchecked) private var busyTurns = 0
-    @exclusivity(unchecked) private var wasQuiet = false
+    /// When those who wait for quiet have waited long enough.
+    @exclusivity(unchecked) private var quietDue = LoopInstant.distantFuture
+    /// Nothing new was ready in this turn: only channels that go on.
+    @exclusivity(unchecked) private var isQuiet = false
     @exclusivity(unchecked) private var closes: [any DeferredClosing] = []
     @exclusivity(unchecked) private var observers: [LoopObserver] = []
     @exclusivity(unchecked) private var expectsEcho = false
@@ -276,6 +277,7 @@ public final class EventLoop: @unchecked Sendable {
         turns += 1
         notify(.afterWaiting)
         registry.join(&ready, keptBefore: keptCount)
+        isQuiet = events.isEmpty && ready.count == keptCount
         events.add(contentsOf: &ready)
         swap(&ready, &collectedEvents)
     }
@@ -291,7 +293,6 @@ public final class EventLoop: @unchecked Sendable {
     }
 
     private func deliver(in mode: LoopModes) {
-        wasQuiet = events.isEmpty
         while let event = events.takeNext() {
             registry.target(of: event, in: mode)?.channelReady(event.readiness)
         }
@@ -313,10 +314,7 @@ public final class EventLoop: @unchecked Sendable {
     }
 
     private func endQuiet() {
-        guard !quietEnds.isEmpty else { return }
-        busyTurns += 1
-        guard wasQuiet || busyTurns >= EventLoop.patience else { return }
-        busyTurns = 0
+        guard !quietEnds.isEmpty, isQuiet || quietDue <= now else { return }
         turnEnds += quietEnds
         quietEnds.removeAll(keepingCapacity: true)
     }
@@ -387,9 +385,10 @@ extension EventLoop {
         turnEnds.append(target)
     }
 
-    /// Calls `target` once at the end of the first turn that finds nothing ready, or of one
-    /// soon after: for what is cheaper done for many at a time, and can wait that long.
+    /// Calls `target` once at the end of the first turn that finds nothing new ready, or of one a millisecond later: for
+    /// what is cheaper done for many at a time, and can wait that long. A channel that only goes on is nothing new.
     package func whenQuiet(_ target: any TurnEndTarget) {
+        if quietEnds.isEmpty { quietDue = now + EventLoop.patience }
         quietEnds.append(target)
     }
 

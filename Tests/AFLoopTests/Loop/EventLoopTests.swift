@@ -219,6 +219,43 @@ final class EventLoopTests {
         #expect(goingOn[1].all == ["ready 1"] + Array(repeating: "ready 3", count: 10))
     }
 
+    @Test func `what waits for quiet waits for a millisecond at most, however many turns that are`() throws {
+        let (notes, loop, poller) = (notes, loop, poller)
+        let busy = Notes()
+        let token = try loop.register(7, for: busy)
+        func turn(after nanoseconds: Int64) {
+            poller.events = [ReadyEvent(token: token, readiness: .readable)]
+            poller.now = LoopInstant(nanoseconds: poller.now.nanoseconds + nanoseconds)
+            loop.runTurn(until: poller.now)
+        }
+        turn(after: 1)
+
+        for _ in 0..<3 {
+            loop.whenQuiet(notes)
+            for _ in 0..<99 { turn(after: 10_000) }
+            #expect(notes.all.isEmpty)
+            turn(after: 10_000)
+            #expect(notes.all == ["end"])
+            notes.all = []
+        }
+    }
+
+    @Test func `a channel that only goes on keeps no callback waiting`() throws {
+        let (notes, loop, poller) = (notes, loop, poller)
+        let flooded = Notes()
+        defer { flooded.onReady = {} }
+        let token = try loop.register(7, for: flooded)
+        flooded.onReady = { loop.deliverAgain(.readable, to: token) }
+        poller.events = [ReadyEvent(token: token, readiness: .readable)]
+        loop.runTurn(until: poller.now)
+        loop.whenQuiet(notes)
+
+        poller.events = [ReadyEvent(token: token, readiness: .readable)]
+        loop.runTurn(until: poller.now)
+
+        #expect(notes.all == ["end"])
+    }
+
     @Test func `a registration the poller refuses leaves nothing behind`() {
         #expect(throws: SystemCallError.self) { try loop.register(-1, for: notes) }
         #expect(loop.registeredChannels == 0)
