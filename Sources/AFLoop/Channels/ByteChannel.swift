@@ -27,6 +27,10 @@ package protocol ByteChannel: AnyObject {
     /// when it has.
     var isFlushed: Bool { get }
 
+    /// What is left to its peer of this turn. Reading and writing take from it, and so does the handler for all that it
+    /// does with what it has read.
+    var turnShare: TurnShare { get }
+
     /// Asks to be told again in the next turn, for a handler that stops before the channel would block.
     func continueNextTurn()
 

@@ -13,6 +13,7 @@ package final class SocketChannel: ByteChannel, ChannelTarget, DeferredClosing {
     @exclusivity(unchecked) package private(set) var isReadable = false
     @exclusivity(unchecked) package private(set) var isWritable = false
 
+    package let turnShare = TurnShare()
     private let loop: EventLoop
     @exclusivity(unchecked) private var descriptor: Int32
     @exclusivity(unchecked) private var token: PollToken = 0
@@ -76,12 +77,14 @@ package final class SocketChannel: ByteChannel, ChannelTarget, DeferredClosing {
         if !readiness.isDisjoint(with: .readable) { isReadable = true }
         if !readiness.isDisjoint(with: .writable) { isWritable = true }
         if !readiness.isDisjoint(with: .hangup) { hasHungUp = true }
+        turnShare.renew()
         handler?.channelReady()
     }
 
     package func read(into buffer: UnsafeMutableRawBufferPointer) -> ChannelRead {
         guard isOpen else { return .failed(SystemCallError(.recv, code: EBADF)) }
         let count = caf_recv(descriptor, buffer.baseAddress, buffer.count)
+        turnShare.take(bytes: max(count, 0))
         if count > 0 {
             // A short read has emptied the socket. Only a hang-up may still be
             // hidden behind it, and that comes without an edge of its own.
@@ -101,6 +104,7 @@ package final class SocketChannel: ByteChannel, ChannelTarget, DeferredClosing {
         guard isOpen else { return .failed(SystemCallError(.send, code: EBADF)) }
         let wanted = first.count + second.count
         let count = caf_send(descriptor, first.baseAddress, first.count, second.baseAddress, second.count)
+        turnShare.take(bytes: max(count, 0))
         if count >= 0 {
             if count < wanted { isWritable = false }
             return .bytes(count)

@@ -60,6 +60,8 @@ package final class TLSEngine {
     private let client: any TLSEngineClient
     private var hasVerdict = false
     package private(set) var isEstablished = false
+    /// How many records OpenSSL was asked for since the handshake, those without data included.
+    package private(set) var records = 0
 
     /// The server asked for a certificate of ours.
     package private(set) var wasAskedForIdentity = false
@@ -155,6 +157,7 @@ package final class TLSEngine {
         precondition(isEstablished, "data only after the handshake")
         while true {
             var count = 0
+            records &+= 1
             ERR_clear_error()
             let result = SSL_read_ex(ssl, buffer.baseAddress, buffer.count, &count)
             if result == 1 {

@@ -22,9 +22,12 @@ package final class TLSChannel: ByteChannel, ChannelHandler, TurnEndTarget {
 
     /// More than one write leaves unsent. A peer that makes it more asks for TLS messages and reads none.
     private static let unsentLimit = 256 << 10
-    /// A peer that sends and sends leaves room for the others.
-    private static let handshakeReadsPerTurn = 16
+    /// How much of a handshake is read at once, and so decrypted at once: OpenSSL does not stop before its input ends.
+    private static let handshakeRead = 16 << 10
+    /// The bytes of a handshake that cost as much as a piece: they may be records of one byte.
+    private static let handshakeBytesPerPiece = 64
 
+    package let turnShare: TurnShare
     package let engine: TLSEngine
     private let channel: any ByteChannel
     private let buffers: TLSBuffers
@@ -46,6 +49,7 @@ package final class TLSChannel: ByteChannel, ChannelHandler, TurnEndTarget {
 
     package init(_ channel: any ByteChannel, _ engine: TLSEngine, _ buffers: TLSBuffers) {
         self.channel = channel
+        turnShare = channel.turnShare
         self.engine = engine
         self.buffers = buffers
         channel.handler = self
@@ -116,7 +120,6 @@ package final class TLSChannel: ByteChannel, ChannelHandler, TurnEndTarget {
     /// Goes on as far as the network and the judge allow.
     package func handshake() -> HandshakeStep {
         var fresh = UnsafeRawBufferPointer.empty
-        var reads = 0
         while true {
             switch turn(fresh, holding: true, { engine.handshake() }) {
             case .finished:
@@ -131,14 +134,15 @@ package final class TLSChannel: ByteChannel, ChannelHandler, TurnEndTarget {
             case .closed, .truncated, .moved:
                 return .failed(TLSFailure(.ended, "the connection was closed during the handshake"))
             }
-            guard reads < TLSChannel.handshakeReadsPerTurn else {
+            guard !turnShare.isSpent else {
                 channel.continueNextTurn()
                 return .waiting
             }
-            reads += 1
             // What the peer sent before it stopped reading explains a send error better.
-            switch fetch() {
-            case .bytes(let bytes): fresh = bytes
+            switch fetch(atMost: TLSChannel.handshakeRead) {
+            case .bytes(let bytes):
+                turnShare.take(pieces: bytes.count / TLSChannel.handshakeBytesPerPiece)
+                fresh = bytes
             case .nothing: return sendError.map(HandshakeStep.broken) ?? .waiting
             case .ended: fresh = .empty
             case .failed(let error): return .broken(sendError ?? error)
@@ -165,10 +169,9 @@ package final class TLSChannel: ByteChannel, ChannelHandler, TurnEndTarget {
         if let readError { return .failed(readError) }
         var filled = 0
         var step = hasMore ? turn(.empty) { decrypt(into: buffer, &filled) } : .needsInput
-        // A reader with much room gets much at once: it may keep the bytes without a copy.
-        while case .needsInput = step,
-            filled == 0 || (channel.isReadable && filled + buffers.input.count <= buffer.count)
-        {
+        var hasFetched = false
+        while case .needsInput = step, mayFetch(having: filled, of: buffer.count, again: hasFetched) {
+            hasFetched = true
             switch fetch() {
             case .bytes(let bytes): step = turn(bytes) { decrypt(into: buffer, &filled) }
             case .ended: step = turn(.empty) { decrypt(into: buffer, &filled) }
@@ -197,12 +200,22 @@ package final class TLSChannel: ByteChannel, ChannelHandler, TurnEndTarget {
         return filled > 0 ? .bytes(filled) : conclude(step)
     }
 
-    /// Decrypts until input or room is used up.
+    /// A reader with much room gets much at once: it may keep the bytes without a copy.
+    private func mayFetch(having filled: Int, of room: Int, again: Bool) -> Bool {
+        if again, turnShare.isSpent { return false }
+        return filled == 0 || (channel.isReadable && filled + buffers.input.count <= room)
+    }
+
+    /// Decrypts until input, room, or the peer's share of this turn is used up. One record is always decrypted: who asks
+    /// whether something has come gets an answer.
     private func decrypt(into buffer: UnsafeMutableRawBufferPointer, _ filled: inout Int) -> TLSEngine.Step {
         while filled < buffer.count {
+            let before = engine.records
+            defer { turnShare.take(pieces: engine.records &- before) }
             let step = engine.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[filled...]))
             guard case .moved(let count) = step else { return step }
             filled += count
+            if turnShare.isSpent { break }
         }
         return .moved(filled)
     }
@@ -227,9 +240,10 @@ package final class TLSChannel: ByteChannel, ChannelHandler, TurnEndTarget {
         case failed(SystemCallError)
     }
 
-    private func fetch() -> Fetched {
+    private func fetch(atMost limit: Int = .max) -> Fetched {
         guard channel.isReadable else { return .nothing }
-        switch channel.read(into: buffers.input) {
+        let room = UnsafeMutableRawBufferPointer(rebasing: buffers.input.prefix(limit))
+        switch channel.read(into: room) {
         case .bytes(let count): return .bytes(UnsafeRawBufferPointer(rebasing: buffers.input[..<count]))
         case .wouldBlock: return .nothing
         case .end:

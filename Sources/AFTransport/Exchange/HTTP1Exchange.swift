@@ -4,12 +4,9 @@ import AFWire
 
 /// One connection that speaks HTTP/1.1, one exchange at a time. It pipelines requests that ask for it.
 ///
-/// Drives a channel by what the exchange machine and the response decoder say, and
-/// holds no buffer of its own beyond an incomplete head.
+/// Drives a channel by what the exchange machine and the response decoder say. It holds no buffer of its own beyond an
+/// incomplete head, unless a server sends more pieces with one read than its share of a turn allows.
 final class HTTP1Exchange: Exchange, ChannelHandler, BodyClient, RateClient {
-    /// Reads or writes per turn, so that one fast peer leaves room for the others.
-    private static let stepsPerTurn = 16
-
     // MARK: Constants
     let made: ConnectionReport
     let opened: LoopInstant
@@ -17,6 +14,7 @@ final class HTTP1Exchange: Exchange, ChannelHandler, BodyClient, RateClient {
     private let channel: any ByteChannel
     /// The channel, if it is a secured one.
     private let secured: TLSChannel?
+    private let turnShare: TurnShare
     private let owner: any ExchangeOwner
     private let limits: ExchangeLimits
     private let loop: EventLoop
@@ -33,6 +31,10 @@ final class HTTP1Exchange: Exchange, ChannelHandler, BodyClient, RateClient {
     @exclusivity(unchecked) private var machine = ExchangeMachine()
     @exclusivity(unchecked) private var decoder = ResponseDecoder(method: .other)
     @exclusivity(unchecked) private var hasReceived = false
+    /// What was read and is not decoded yet.
+    @exclusivity(unchecked) private var backlog = Backlog()
+    /// The peer takes no more, for this reason. What it sent before is still read.
+    @exclusivity(unchecked) private var sendError: SystemCallError?
     /// The limit that the request itself sets for sending its body, if it does.
     @exclusivity(unchecked) private var ownRate: RateLimit?
     /// The pipelined requests, whose turn comes after it.
@@ -41,6 +43,7 @@ final class HTTP1Exchange: Exchange, ChannelHandler, BodyClient, RateClient {
     init(_ parts: ExchangeParts) {
         channel = parts.channel
         secured = parts.channel as? TLSChannel
+        turnShare = parts.channel.turnShare
         made = parts.made
         generation = parts.generation
         owner = parts.owner
@@ -105,7 +108,7 @@ final class HTTP1Exchange: Exchange, ChannelHandler, BodyClient, RateClient {
     }
 
     func surrender() -> (any ByteChannel)? {
-        guard client != nil, pipeline.isEmpty, !machine.isSending, !isClosed else { return nil }
+        guard client != nil, pipeline.isEmpty, !machine.isSending, backlog.isEmpty, !isClosed else { return nil }
         isClosed = true
         letGo()
         channel.handler = nil
@@ -133,7 +136,7 @@ final class HTTP1Exchange: Exchange, ChannelHandler, BodyClient, RateClient {
     }
 
     func goOn() {
-        if channel.isReadable || machine.isSending { channel.continueNextTurn() }
+        if hasInput || machine.isSending { channel.continueNextTurn() }
     }
 
     // MARK: - From the channel
@@ -149,8 +152,11 @@ final class HTTP1Exchange: Exchange, ChannelHandler, BodyClient, RateClient {
         // No byte of the request has left yet, so what comes now is no answer.
         if machine.isSending, !writer.hasBegun, channel.isReadable { return peerSpokeFirst() }
         if channel.isWritable { write() }
-        if channel.isReadable { read() }
+        if hasInput { read() }
     }
+
+    /// Whether there may be something to decode now.
+    private var hasInput: Bool { channel.isReadable || !backlog.isEmpty || sendError != nil }
 
     // MARK: - Sending
 
@@ -163,7 +169,7 @@ final class HTTP1Exchange: Exchange, ChannelHandler, BodyClient, RateClient {
     /// Sends what is left of head and body, the head and the beginning of the body in one go.
     private func write() {
         guard !pipeline.hasUnsent else { return sendAppended() }
-        for _ in 0..<HTTP1Exchange.stepsPerTurn {
+        while !turnShare.isSpentForWriting {
             guard let client, machine.isSending else { return }
             if client.holdsBodyBack, writer.isInBody || !writer.hasBegun { return }
             if !writer.hasBegun {
@@ -223,7 +229,8 @@ final class HTTP1Exchange: Exchange, ChannelHandler, BodyClient, RateClient {
     /// answer.
     private func sendingFailed(_ error: SystemCallError) {
         perform(.sendingFailed)
-        while client != nil, readOnce(insteadOf: error) {}
+        sendError = error
+        read()
     }
 
     /// How much of the body may be sent now. Nil: it has to wait for its share. The head never waits.
@@ -250,43 +257,57 @@ final class HTTP1Exchange: Exchange, ChannelHandler, BodyClient, RateClient {
     // MARK: - Receiving
 
     private func read() {
-        for _ in 0..<HTTP1Exchange.stepsPerTurn {
-            guard let client, !client.isHeldUp, channel.isReadable, readShare(of: client) else { return }
-        }
-        if client != nil { channel.continueNextTurn() }
+        while let client, !turnShare.isSpent, readSome(for: client) {}
+        if client != nil, turnShare.isSpent { channel.continueNextTurn() }
     }
 
-    /// False if there is nothing more to read now, or nothing more may be.
-    private func readShare(of client: any ExchangeClient) -> Bool {
+    /// False if there is nothing more to read now, or nothing more may be. Nothing holds up the end of a connection that
+    /// is broken.
+    private func readSome(for client: any ExchangeClient) -> Bool {
+        guard sendError == nil else { return decodeBacklog() || readOnce() }
+        guard !client.isHeldUp else { return false }
+        if decodeBacklog() { return true }
+        guard channel.isReadable else { return false }
         guard let receiving = limits.receiving else { return readOnce() }
-        let share = receiving.request(for: self)
-        guard share > 0 else {
+        let allowance = receiving.request(for: self)
+        guard allowance > 0 else {
             client.shareIsSpent(true)
             return false
         }
-        return readOnce(atMost: share)
+        return readOnce(atMost: allowance)
+    }
+
+    /// False if there is none.
+    private func decodeBacklog() -> Bool {
+        guard !backlog.isEmpty else { return false }
+        let used = backlog.withBytes { $0.count - decode($0).count }
+        if client == nil { backlog = Backlog() } else { backlog.removeFirst(used) }
+        return true
     }
 
     /// False if there is nothing more to read now.
-    private func readOnce(insteadOf sendError: SystemCallError? = nil, atMost limit: Int = .max) -> Bool {
+    private func readOnce(atMost limit: Int = .max) -> Bool {
         let whole = buffer.forReading()
         let room = limit < whole.count ? UnsafeMutableRawBufferPointer(rebasing: whole[..<limit]) : whole
         switch channel.read(into: room) {
         case .bytes(let count):
             limits.receiving?.take(count)
-            decode(UnsafeRawBufferPointer(rebasing: room[..<count]))
+            let left = decode(UnsafeRawBufferPointer(rebasing: room[..<count]))
+            if client != nil, !left.isEmpty { backlog = Backlog(Array(left)) }
             return true
         case .wouldBlock:
-            if let sendError { channelFailed(sendError) }
+            // A share that is spent on records without data says nothing about what follows.
+            if let sendError, !channel.isReadable { channelFailed(sendError) }
         case .end:
-            inputEnded(sendError)
+            inputEnded()
         case .failed(let error):
             channelFailed(sendError ?? error)
         }
         return false
     }
 
-    private func decode(_ bytes: UnsafeRawBufferPointer) {
+    /// - Returns: What the share of this turn did not allow. If the exchange has no request any more, it is surplus.
+    private func decode(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         var rest = bytes
         while let client {
             if !hasReceived, !rest.isEmpty {
@@ -296,43 +317,58 @@ final class HTTP1Exchange: Exchange, ChannelHandler, BodyClient, RateClient {
             do throws(HTTP1Error) {
                 let step = try decoder.decode(rest)
                 rest = UnsafeRawBufferPointer(rebasing: rest[step.consumed...])
-                if case .needMore = step.event { return }
-                deliver(step, to: client, surplus: !rest.isEmpty && pipeline.isEmpty)
+                if case .needMore = step.event { return rest }
+                let mayStop = deliver(step, to: client, surplus: !rest.isEmpty && pipeline.isEmpty)
+                if mayStop, turnShare.isSpent, !rest.isEmpty { return rest }
             } catch {
                 if !pipeline.isEmpty { owner.avoidsPipelining = true }
                 perform(.responseMalformed, for: .wire(error))
             }
         }
+        return rest
     }
 
-    private func deliver(_ step: consuming ResponseDecoder.Step, to client: any ExchangeClient, surplus: Bool) {
+    /// - Returns: Whether what follows may wait for another turn. What came with a head does not: who takes the channel
+    ///   over then finds that it has got all that was read.
+    private func deliver(_ step: consuming ResponseDecoder.Step, to client: any ExchangeClient, surplus: Bool) -> Bool {
         switch step.event {
         case .needMore: break
         case .interim(let head):
+            turnShare.take(fields: head.headers.count)
             perform(.interimResponse)
             client.receivedInterim(head)
             // Do not send from here: bytes are being decoded.
             if head.status == 100, writer.serverGoesOn() { channel.continueNextTurn() }
+            return true
         case .head(let head):
+            turnShare.take(fields: head.headers.count)
             // RFC 9110 §15.5.9: the server gave up on an idle connection, and says so to the next request, which it has
             // not seen.
-            if head.status == 408, client.mayRetry(reused: isReused, unprocessed: true) { return replace(client) }
+            if head.status == 408, client.mayRetry(reused: isReused, unprocessed: true) {
+                replace(client)
+                return false
+            }
             if head.status == 417, client.mayDropExpectation {
                 client.dropExpectation()
-                return replace(client)
+                replace(client)
+                return false
             }
             keepAliveHint = head.keepAliveTimeout.map { .seconds($0) }
             perform(.responseHead)
             client.receivedHead(head, headBytes: step.headBytes)
         case .body(let slice):
+            turnShare.take()
             client.receivedBody(slice)
+            return true
         case .end(let trailers):
+            turnShare.take(fields: trailers.count)
             if !trailers.isEmpty { client.receivedTrailers(trailers) }
             perform(.responseFinished(framedExactly: step.framedExactly, surplus: surplus))
         }
+        return false
     }
 
-    private func inputEnded(_ sendError: SystemCallError?) {
+    private func inputEnded() {
         guard client != nil else { return }
         do throws(HTTP1Error) {
             if case .end = try decoder.inputEnded() {
@@ -367,7 +403,7 @@ final class HTTP1Exchange: Exchange, ChannelHandler, BodyClient, RateClient {
             let said = UnsafeRawBufferPointer(rebasing: room[..<count])
             fail(.wire(HTTP1Error(.status, "the peer spoke before it was asked", peer: said)))
         case .wouldBlock: write()
-        case .end: inputEnded(nil)
+        case .end: inputEnded()
         case .failed(let error): channelFailed(error)
         }
     }
@@ -376,6 +412,7 @@ final class HTTP1Exchange: Exchange, ChannelHandler, BodyClient, RateClient {
 
     private func letGo() {
         client = nil
+        sendError = nil
         stopSending()
         limits.receiving?.leave(self)
     }
@@ -433,7 +470,9 @@ final class HTTP1Exchange: Exchange, ChannelHandler, BodyClient, RateClient {
 
     /// Reads if need be: the last read says nothing about what follows if it filled the buffer to its end, or met a
     /// hang-up.
-    private var isSilent: Bool { !channel.isReadable || channel.read(into: buffer.forReading()) == .wouldBlock }
+    private var isSilent: Bool {
+        !channel.isReadable || (channel.read(into: buffer.forReading()) == .wouldBlock && !channel.isReadable)
+    }
 
     private func fail(_ error: TransferError?, isUnanswered: Bool = false) {
         guard let client else { return }

@@ -115,8 +115,8 @@ package final class ProxyTunnel: ChannelHandler {
         guard let channel else { return }
         if channel.isReadable {
             switch channel.read(into: buffer.forReading()) {
-            case .wouldBlock: break
-            case .bytes: return fail(.surplus)
+            case .wouldBlock where !channel.isReadable: break
+            case .bytes, .wouldBlock: return fail(.surplus)
             case .end: return fail(.closed)
             case .failed(let error): return fail(.broken(code: error.code))
             }

@@ -47,11 +47,9 @@ package final class WebSocketConnection: ChannelHandler {
         case over
     }
 
-    /// Reads or writes per turn, so that one fast peer leaves room for the others.
-    private static let stepsPerTurn = 16
-
     private let channel: any ByteChannel
     private let secured: TLSChannel?
+    private let turnShare: TurnShare
     private let platform: Platform
     private let closePatience: LoopInterval
     @exclusivity(unchecked) private var client: (any WebSocketClient)?
@@ -60,9 +58,8 @@ package final class WebSocketConnection: ChannelHandler {
     @exclusivity(unchecked) private var decoder: WebSocketDecoder
     @exclusivity(unchecked) private var assembly: MessageAssembly
     @exclusivity(unchecked) private var outbox: WebSocketOutbox
-    /// What was read and is not decoded yet, from `unreadStart` on: the client took no more messages.
-    @exclusivity(unchecked) private var unread: [UInt8]
-    @exclusivity(unchecked) private var unreadStart = 0
+    /// What was read and is not decoded yet: the client took no more messages, or the server had its share of the turn.
+    @exclusivity(unchecked) private var unread: Backlog
     @exclusivity(unchecked) private var writeError: SystemCallError?
     @exclusivity(unchecked) private var isSuspended = false
     /// A message behind our Close frame found no room.
@@ -86,10 +83,11 @@ package final class WebSocketConnection: ChannelHandler {
     ) {
         self.channel = channel
         self.secured = secured
+        turnShare = channel.turnShare
         self.platform = platform
         closePatience = terms.closePatience
         self.client = client
-        unread = early
+        unread = Backlog(early)
         decoder = WebSocketDecoder(
             allowsCompression: agreement.compression != nil,
             messageLimit: terms.messageLimit
@@ -186,7 +184,7 @@ package final class WebSocketConnection: ChannelHandler {
 
     private func write() {
         guard !isSuspended, writeError == nil else { return }
-        for _ in 0..<Self.stepsPerTurn {
+        while !turnShare.isSpentForWriting {
             if case .over = state { return }
             let step = outbox.write(to: channel)
             reportWritten()
@@ -222,23 +220,28 @@ package final class WebSocketConnection: ChannelHandler {
     // MARK: - Reading
 
     private func read() {
-        guard decodeUnread() else { return }
-        for _ in 0..<Self.stepsPerTurn {
-            guard mayRead, channel.isReadable || writeError != nil else { return }
-            let page = platform.readBuffer.value.forReading()
-            switch channel.read(into: page) {
-            case .bytes(let count):
-                keepAlive?.heard()
-                let rest = decode(UnsafeRawBufferPointer(rebasing: page[..<count]))
-                if mayDecode { unread = Array(rest) }
-            case .wouldBlock:
-                if let writeError { end(failure(of: writeError)) }
-                return
-            case .end: return inputEnded(writeError)
-            case .failed(let error): return inputEnded(error)
-            }
+        while !turnShare.isSpent, readSome() {}
+        if turnShare.isSpent, mayRead || mayDecodeUnread { channel.continueNextTurn() }
+    }
+
+    /// False if there is nothing more to do now.
+    private func readSome() -> Bool {
+        guard unread.isEmpty else { return decodeUnread() }
+        guard mayRead, channel.isReadable || writeError != nil else { return false }
+        let page = platform.readBuffer.value.forReading()
+        switch channel.read(into: page) {
+        case .bytes(let count):
+            keepAlive?.heard()
+            let rest = decode(UnsafeRawBufferPointer(rebasing: page[..<count]))
+            if mayDecode, !rest.isEmpty { unread = Backlog(Array(rest)) }
+            return true
+        case .wouldBlock:
+            // A share that is spent on records without data says nothing about what follows.
+            if let writeError, !channel.isReadable { end(failure(of: writeError)) }
+        case .end: inputEnded(writeError)
+        case .failed(let error): inputEnded(error)
         }
-        channel.continueNextTurn()
+        return false
     }
 
     /// Whether what the server sends has a taker.
@@ -254,24 +257,24 @@ package final class WebSocketConnection: ChannelHandler {
     /// When the connection is broken, the messages that have arrived go to the client all the same.
     private var takesMessages: Bool { client?.wantsMessage == true || writeError != nil }
 
+    /// Whether what was read has a taker.
+    private var mayDecodeUnread: Bool { !unread.isEmpty && !isSuspended && (takesMessages || !isOpen) }
+
     /// False if there is still something left.
     private func decodeUnread() -> Bool {
-        guard !unread.isEmpty else { return true }
-        if isOpen, !takesMessages { return false }
+        guard mayDecodeUnread else { return false }
         // In place: a client that takes one message at a time would have the rest copied for each.
-        let left = unread.withUnsafeBytes { decode(UnsafeRawBufferPointer(rebasing: $0[unreadStart...])).count }
-        unreadStart = unread.count - left
-        if left > 0, mayDecode { return false }
-        (unread, unreadStart) = ([], 0)
-        return true
+        let used = unread.withBytes { $0.count - decode($0).count }
+        if mayDecode { unread.removeFirst(used) } else { unread = Backlog() }
+        return unread.isEmpty
     }
 
     /// - Returns: What the client does not take now.
     private func decode(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         var offset = 0
         do throws(WebSocketFailure) {
-            while mayDecode {
-                guard takesMessages || !isOpen else { break }
+            while mayDecode, takesMessages || !isOpen, !turnShare.isSpent {
+                turnShare.take()
                 let step = try decoded(UnsafeRawBufferPointer(rebasing: bytes[offset...]))
                 offset += step.consumed
                 if case .needMore = step.event { break }
@@ -310,7 +313,7 @@ package final class WebSocketConnection: ChannelHandler {
     private func take(_ event: WebSocketDecoder.Event) throws(WebSocketFailure) {
         let page = platform.contentPage.value.bytes
         switch event {
-        case .needMore: break
+        case .needMore, .fragment: break
         case .begin(let opcode, let isCompressed): assembly.begin(isText: opcode == .text, isCompressed: isCompressed)
         case .piece(let bytes): try assembly.add(bytes, announced: decoder.announced, page: page)
         case .end:

@@ -1,4 +1,5 @@
 import AFLoop
+import AFTransport
 import Foundation
 
 /// The body of a response as a channel to read from, for a data task that has become a stream while its connection
@@ -8,26 +9,24 @@ final class BodyChannel: ByteChannel {
 
     var handler: (any ChannelHandler)?
     private(set) var hasEnded = false
-    private var pieces: [Data]
-    /// How many bytes of the first piece were read.
-    private var taken = 0
-    private var count: Int
+    let turnShare = TurnShare()
+    private var unread: Backlog
     private var isFull: Bool
+    /// A job is on its way that makes the reader go on.
+    private var isContinuing = false
     private weak var load: Load?
 
     init(_ pieces: [Data], of load: Load) {
-        self.pieces = pieces
-        count = pieces.reduce(0) { $0 + $1.count }
+        unread = Backlog(pieces.flatMap { $0 })
         // The task's former consumer may have stopped the server.
-        isFull = count >= BodyChannel.highWater
+        isFull = unread.count >= BodyChannel.highWater
         self.load = load
     }
 
     /// Makes the server wait if it sends more than the task reads.
     func append(_ bytes: UnsafeRawBufferPointer) {
-        pieces.append(Data(bytes))
-        count += bytes.count
-        guard count >= BodyChannel.highWater, !isFull else { return }
+        unread.append(bytes)
+        guard unread.count >= BodyChannel.highWater, !isFull else { return }
         isFull = true
         load?.pause(.backPressure)
     }
@@ -36,22 +35,18 @@ final class BodyChannel: ByteChannel {
         hasEnded = true
     }
 
-    var isReadable: Bool { count > 0 || hasEnded }
+    var isReadable: Bool { !unread.isEmpty || hasEnded }
     var isWritable: Bool { false }
 
     func read(into buffer: UnsafeMutableRawBufferPointer) -> ChannelRead {
-        var filled = 0
-        while filled < buffer.count, let piece = pieces.first {
-            let part = piece.dropFirst(taken).prefix(buffer.count - filled)
-            part.copyBytes(to: UnsafeMutableRawBufferPointer(rebasing: buffer[filled...]))
-            filled += part.count
-            taken += part.count
-            guard taken == piece.count else { break }
-            pieces.removeFirst()
-            taken = 0
+        let filled = unread.withBytes { bytes in
+            let part = bytes.prefix(buffer.count)
+            buffer.copyBytes(from: part)
+            return part.count
         }
-        count -= filled
-        if isFull, count < BodyChannel.highWater / 2 {
+        unread.removeFirst(filled)
+        turnShare.take(bytes: filled)
+        if isFull, unread.count < BodyChannel.highWater / 2 {
             isFull = false
             load?.unpause(.backPressure)
         }
@@ -71,9 +66,16 @@ final class BodyChannel: ByteChannel {
 
     /// A reader that stops goes on when more has arrived, or when it is told to.
     func continueNextTurn() {
-        guard let load else { return }
+        guard let load, !isContinuing else { return }
+        isContinuing = true
         let bound = LoopBound(confined: self, on: load.session.loop)
-        load.session.loop.enqueue { bound.value.handler?.channelReady() }
+        load.session.loop.enqueue { bound.value.goOn() }
+    }
+
+    private func goOn() {
+        isContinuing = false
+        turnShare.renew()
+        handler?.channelReady()
     }
 }
 
@@ -96,6 +98,7 @@ final class EarlyChannel: ByteChannel, ChannelHandler {
         handler?.channelReady()
     }
 
+    var turnShare: TurnShare { channel.turnShare }
     var isReadable: Bool { !early.isEmpty || channel.isReadable }
     var isWritable: Bool { channel.isWritable }
     var isFlushed: Bool { channel.isFlushed }
@@ -107,6 +110,7 @@ final class EarlyChannel: ByteChannel, ChannelHandler {
         let part = early.prefix(buffer.count)
         part.copyBytes(to: buffer)
         early = Data(early.dropFirst(part.count))
+        turnShare.take(bytes: part.count)
         return .bytes(part.count)
     }
 

@@ -188,18 +188,13 @@ final class CapturedEnd: ChannelHandler {
     func move() {
         state.flags.withLock { $0.isAnnounced = false }
         guard let channel else { return }
-        var isMore = false
-        for _ in 0..<StreamConnector.stepsPerTurn {
-            isMore = receive(from: channel)
-            guard self.channel != nil, isMore else { break }
-        }
-        for _ in 0..<StreamConnector.stepsPerTurn where self.channel != nil {
-            guard send(to: channel) else { break }
-        }
+        let share = channel.turnShare
+        while self.channel != nil, !share.isSpentForWriting, send(to: channel) {}
+        while self.channel != nil, !share.isSpent, receive(from: channel) {}
         guard self.channel != nil else { return }
         endIfDone(channel)
         // A channel without room reports when it has some.
-        if isMore || (state.outgoing.count > 0 && channel.isWritable) { self.channel?.continueNextTurn() }
+        if share.isSpent || (state.outgoing.count > 0 && channel.isWritable) { self.channel?.continueNextTurn() }
     }
 
     /// False if the connection has no more bytes now.

@@ -43,7 +43,7 @@ extension StreamConnector: ChannelHandler {
     // MARK: - Writing
 
     private func write(to channel: any ByteChannel, for load: Load) {
-        for _ in 0..<StreamConnector.stepsPerTurn {
+        while !channel.turnShare.isSpentForWriting {
             switch schedule.nextOutgoing {
             case nil: return
             case .close?:
@@ -100,27 +100,29 @@ extension StreamConnector: ChannelHandler {
     // MARK: - Reading
 
     private func read(from channel: any ByteChannel, for load: Load) {
-        for _ in 0..<StreamConnector.stepsPerTurn {
-            switch schedule.nextIncoming {
-            case nil:
-                guard drops, channel.isReadable else { return }
-                guard drop(from: channel, for: load) else { return }
-            case .close?:
-                schedule.incomingDone()
-                closeReading(from: channel, for: load)
-            case .read(let read)?:
-                guard !read.isFull else {
-                    done(read, false, for: load)
-                    continue
-                }
-                guard channel.isReadable else {
-                    if read.isEnough { done(read, false, for: load) } else { return }
-                    continue
-                }
-                guard take(read, from: channel, for: load) else { return }
+        let share = channel.turnShare
+        while self.channel === channel, !share.isSpent, readSome(from: channel, for: load) {}
+        if self.channel === channel, share.isSpent { channel.continueNextTurn() }
+    }
+
+    /// False if nothing more can be read now.
+    private func readSome(from channel: any ByteChannel, for load: Load) -> Bool {
+        switch schedule.nextIncoming {
+        case nil: return drops && channel.isReadable && drop(from: channel, for: load)
+        case .close?:
+            schedule.incomingDone()
+            closeReading(from: channel, for: load)
+            return true
+        case .read(let read)?:
+            if read.isFull {
+                done(read, false, for: load)
+                return true
             }
+            if channel.isReadable { return take(read, from: channel, for: load) }
+            guard read.isEnough else { return false }
+            done(read, false, for: load)
+            return true
         }
-        channel.continueNextTurn()
     }
 
     /// False if the stream is at its end.

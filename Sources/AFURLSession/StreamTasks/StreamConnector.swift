@@ -24,9 +24,6 @@ final class StreamConnector: TaskConsumer {
         var failure: LoadError? { if case .failed(let error) = self { error } else { nil } }
     }
 
-    /// Reads or writes per turn, so that one fast peer leaves room for the others.
-    static let stepsPerTurn = 16
-
     var schedule = StreamSchedule<StreamRead, StreamWrite>()
     /// The task's load, as long as the task runs.
     private(set) var load: Load?

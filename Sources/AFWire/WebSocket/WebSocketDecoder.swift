@@ -7,6 +7,8 @@ package struct WebSocketDecoder: Sendable {
         case needMore
         /// A message of this kind begins.
         case begin(WebSocketOpcode, isCompressed: Bool)
+        /// The next frame of the message begins. It may be empty, and so may be any number of them.
+        case fragment
         case piece(UnsafeRawBufferPointer)
         /// The message is complete.
         case end
@@ -56,7 +58,7 @@ package struct WebSocketDecoder: Sendable {
     /// How many bytes of the present frame are still to come.
     package var announced: Int { Int(clamping: remaining) }
 
-    /// Reads up to the next event.
+    /// Reads up to the next event, which is one for each frame at least: the caller decides how many it reads.
     package mutating func decode(
         _ input: UnsafeRawBufferPointer
     ) throws(WebSocketViolation) -> (consumed: Int, event: Event) {
@@ -158,7 +160,7 @@ package struct WebSocketDecoder: Sendable {
         messageBytes += remaining
         isFinal = first & 0x80 != 0
         state = .payload
-        guard opcode != .continuation else { return nil }
+        guard opcode != .continuation else { return .fragment }
         isInMessage = true
         return .begin(opcode, isCompressed: isCompressed)
     }

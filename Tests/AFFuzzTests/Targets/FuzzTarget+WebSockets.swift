@@ -33,7 +33,7 @@ extension FuzzTarget {
             do {
                 try decoder.decode(pieces) { event, _ in
                     switch event {
-                    case .needMore: break
+                    case .needMore, .fragment: break
                     case .piece(let piece): bytes += piece
                     case .begin: begin = bytes.count
                     case .end: longest = max(longest, bytes.count - begin)
@@ -146,7 +146,7 @@ extension FuzzTarget {
                         if plain != messages.last { remark = "it is unpacked as \(plain as [UInt8]?)" }
                         history = Array((history + (plain ?? [])).suffix(1 << 15))
                         if terms.compression?.serverResetsContext == true { history = [] }
-                    case .ping, .pong, .close: break
+                    case .fragment, .ping, .pong, .close: break
                     }
                 }
             } catch {

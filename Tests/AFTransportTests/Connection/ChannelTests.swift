@@ -168,6 +168,28 @@ extension SecuredTests {
             #expect(link.received == body)
         }
 
+        @Test("T-RES-27 a server that seals each byte by itself gets no more of a turn", arguments: TLSVersion.allCases)
+        func tinyRecords(version: TLSVersion) throws {
+            let link = try MemoryLink(try MemoryLink.Site(version))
+            try link.establish()
+            let sent = (0..<2000).map { UInt8(truncatingIfNeeded: $0) }
+            for byte in sent { link.server.send([byte]) }
+            link.wire.reads.append(.bytes(link.server.take()))
+
+            var turns = 0
+            while link.received.count < sent.count, turns < 100 {
+                let before = link.received.count
+                link.wire.becomeReady()
+                repeat { link.read(1 << 18) } while link.channel.isReadable && !link.channel.turnShare.isSpent
+                // The last step may go beyond it.
+                #expect(link.received.count - before <= TurnShare.size / TurnShare.pieceCost + 1)
+                turns += 1
+            }
+
+            #expect(link.received == sent)
+            #expect(turns >= 8)
+        }
+
         @Test("records in any pieces, T-TLS-66", arguments: TLSVersion.allCases, [1, 4, 5, 6, 21, 16_000])
         func recordPieces(version: TLSVersion, size: Int) throws {
             let site = try MemoryLink.Site(version)

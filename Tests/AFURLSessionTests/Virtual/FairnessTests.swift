@@ -1,4 +1,5 @@
 import AFLoop
+import AFTestFixtures
 import AFTestSupport
 import AFURLSession
 import AFVirtualWorld
@@ -35,8 +36,69 @@ struct FairnessTests {
         }
 
         #expect(slow.allSatisfy { $0.all.last == .finished })
-        #expect(largestShare > 0 && largestShare <= 16 * 256 << 10)
+        #expect(largestShare > 0 && largestShare <= Int64(TurnShare.size) + 256 << 10)
         fast.cancel()
+        #expect(world.finish() == [])
+    }
+
+    /// What a server may send without end, in the smallest pieces that there are.
+    enum Flood: String, CaseIterable {
+        case chunks, fragments, messages, pings
+
+        var piece: [UInt8] {
+            switch self {
+            case .chunks: Array("1\r\nx\r\n".utf8)
+            case .fragments: [0x00, 0]
+            case .messages: [0x82, 0]
+            case .pings: [0x89, 0]
+            }
+        }
+
+        /// Long enough for a hundred turns.
+        var bytes: [UInt8] {
+            let beginning: [UInt8] = self == .fragments ? [0x02, 0] : []
+            return beginning + Array(repeatElement(piece, count: 30_000).joined())
+        }
+    }
+
+    private func begin(_ flood: Flood, in world: VirtualWorld) throws -> URLSessionTask {
+        guard flood == .chunks else {
+            var behaviour = WebSocketProgram.Behaviour()
+            behaviour.opened = { $0.send(flood.bytes) }
+            let program = behaviour
+            world.serve("flood.test") { WebSocketProgram(program) }
+            let task = world.session.webSocketTask(with: try #require(URL(string: "ws://flood.test/")))
+            FairnessTests.receive(from: task)
+            task.resume()
+            return task
+        }
+        let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+        world.script("flood.test", .expectRequest, .reply(head + String(decoding: flood.bytes, as: UTF8.self)), .stall)
+        let task = world.session.dataTask(with: try #require(URL(string: "http://flood.test/"))) { _, _, _ in }
+        task.resume()
+        return task
+    }
+
+    private static func receive(from task: URLSessionWebSocketTask) {
+        task.receive { if case .success = $0 { receive(from: task) } }
+    }
+
+    @Test(arguments: Flood.allCases)
+    func `T-RES-27 a server that sends tiny pieces gets no more of a turn than others`(flood: Flood) throws {
+        let world = VirtualWorld()
+        world.network.link.receiveCapacity = 1 << 30
+        let task = try begin(flood, in: world)
+        world.run { (world.network.connections.first?.sentCount ?? 0) > 1000 }
+        world.serveEcho("other.test")
+
+        let other = world.get("http://other.test/")
+        let before = world.turns
+        world.run { other.isComplete }
+
+        #expect(other.all.last == .finished)
+        // Its own turns for the name, the connection, the answer and the callback, and no more.
+        #expect(world.turns - before <= 20)
+        task.cancel()
         #expect(world.finish() == [])
     }
 

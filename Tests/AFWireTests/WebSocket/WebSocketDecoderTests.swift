@@ -21,6 +21,7 @@ struct WebSocketDecoderTests {
                             #expect(offset == bytes.count)
                             return
                         case .begin(let opcode, let isCompressed): kind = "\(opcode)\(isCompressed ? "*" : "")"
+                        case .fragment: break
                         case .piece(let bytes): message += bytes
                         case .end:
                             all.append("\(kind)[\(String(decoding: message, as: UTF8.self))]")
@@ -215,6 +216,23 @@ struct WebSocketDecoderTests {
         #expect(Self.read(first + [0x80, 22], compressed: true, limit: 256) == [Self.tooLong])
         #expect(Self.read([0xC2, 126, 2, 66], compressed: true, limit: 512).isEmpty)
         #expect(Self.read([0xC2, 126, 2, 67], compressed: true, limit: 512) == [Self.tooLong])
+    }
+
+    @Test(arguments: [[0x00, 0], [0x00, 1, 0x61], [0x89, 0], [0x8A, 0]] as [[UInt8]])
+    func `T-RES-27 one call reads one frame at most, so the caller decides how many it takes`(frame: [UInt8]) throws {
+        var decoder = WebSocketDecoder(messageLimit: 1000)
+        let input = Self.frame(0x02) + Array(repeatElement(frame, count: 100).joined())
+        var calls = 0
+        try input.withUnsafeBytes { bytes in
+            var offset = 0
+            while offset < bytes.count {
+                let step = try decoder.decode(UnsafeRawBufferPointer(rebasing: bytes[offset...]))
+                #expect(step.consumed <= frame.count)
+                offset += step.consumed
+                calls += 1
+            }
+        }
+        #expect(calls >= 101)
     }
 
     @Test func `a limit that changes counts for the message under way`() throws {

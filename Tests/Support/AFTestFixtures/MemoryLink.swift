@@ -27,6 +27,7 @@ package final class ScriptedChannel: ByteChannel {
     package var noticesShortReads = false
 
     package var isWritable: Bool { room > 0 }
+    package let turnShare = TurnShare()
     package let remoteAddress: SocketAddress
     package let localAddress: SocketAddress? = nil
 
@@ -51,6 +52,7 @@ package final class ScriptedChannel: ByteChannel {
             let count = min(bytes.count, buffer.count)
             buffer.copyBytes(from: bytes[..<count])
             if count < bytes.count { reads.insert(.bytes(Array(bytes[count...])), at: 0) }
+            turnShare.take(bytes: count)
             if noticesShortReads, count < buffer.count { isReadable = false }
             return .bytes(count)
         case .blocked:
@@ -86,6 +88,7 @@ package final class ScriptedChannel: ByteChannel {
     /// More is there to be read, or there is room again.
     package func becomeReady() {
         isReadable = true
+        turnShare.renew()
         handler?.channelReady()
     }
 }

@@ -8,12 +8,14 @@ package final class VirtualChannel: ByteChannel, ChannelTarget, DeferredClosing 
     package private(set) var isReadable = false
     package private(set) var isWritable = false
 
+    package let turnShare = TurnShare()
     private let connection: VirtualConnection
     private let loop: EventLoop
     private let descriptor: Int32
     private var token: PollToken = 0
     private var isOpen = true
     private var hasHungUp = false
+    private var service = ServiceWatch()
 
     init(_ connection: VirtualConnection, _ descriptor: Int32, on loop: EventLoop) throws(SystemCallError) {
         self.connection = connection
@@ -33,13 +35,18 @@ package final class VirtualChannel: ByteChannel, ChannelTarget, DeferredClosing 
         if readiness.contains(.readable) { isReadable = true }
         if readiness.contains(.writable) { isWritable = true }
         if readiness.contains(.hangup) { hasHungUp = true }
+        turnShare.renew()
+        service.begins(in: loop.turn)
         handler?.channelReady()
+        service.ends(beyondShare: turnShare.overdraft)
+        for violation in service.takeViolations() { connection.report(violation) }
     }
 
     package func read(into buffer: UnsafeMutableRawBufferPointer) -> ChannelRead {
         guard isOpen else { return .failed(SystemCallError(.recv, code: EBADF)) }
         switch connection.clientReads(into: buffer) {
         case .bytes(let count):
+            turnShare.take(bytes: count)
             // As with a socket: a short read says that there is no more, unless a
             // hang-up may be hidden behind it.
             if count < buffer.count, !hasHungUp, !connection.hasMoreForClient { isReadable = false }
@@ -59,6 +66,7 @@ package final class VirtualChannel: ByteChannel, ChannelTarget, DeferredClosing 
         guard isOpen else { return .failed(SystemCallError(.send, code: EBADF)) }
         switch connection.clientWrites(first, second) {
         case .bytes(let count):
+            turnShare.take(bytes: count)
             if count < first.count + second.count { isWritable = false }
             return .bytes(count)
         case .wouldBlock:
@@ -81,6 +89,7 @@ package final class VirtualChannel: ByteChannel, ChannelTarget, DeferredClosing 
 
     package func continueNextTurn() {
         guard isOpen else { return }
+        service.isAsked(in: loop.turn)
         var readiness: Readiness = []
         if isReadable { readiness.insert(.readable) }
         if isWritable { readiness.insert(.writable) }

@@ -135,6 +135,8 @@ package final class VirtualConnection {
 
     var hasMoreForClient: Bool { !arrived.isEmpty }
 
+    func report(_ violation: String) { network.report("#\(number): \(violation)") }
+
     func clientReads(into buffer: UnsafeMutableRawBufferPointer) -> ChannelRead {
         if !arrived.isEmpty, faults.strikes(.readWouldBlock, or: random.chance(link.readEAGAIN)) {
             // The edge for what is there comes a little later.
