@@ -4,13 +4,12 @@
 //
 // usage: wsecho PORT ADDRESS ...
 #define _GNU_SOURCE
+#include "accept_key.h"
 #include "websocket.h"
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <openssl/evp.h>
-#include <openssl/sha.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,16 +98,13 @@ static int send_unsent(connection_t *c) {
 
 // MARK: Opening
 
-static int answer(connection_t *c, const char *key, size_t length) {
+static int answer(connection_t *c) {
     char text[256], accept[64];
-    unsigned char digest[SHA_DIGEST_LENGTH];
-    int n = snprintf(text, sizeof text, "%.*s258EAFA5-E914-47DA-95CA-C5AB0DC85B11", (int)length, key);
-    SHA1((unsigned char *)text, (size_t)n, digest);
-    EVP_EncodeBlock((unsigned char *)accept, digest, sizeof digest);
-    n = snprintf(text, sizeof text,
-                 "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-                 "Sec-WebSocket-Accept: %s\r\n\r\n",
-                 accept);
+    if (!accept_key(c->request, accept)) return 0;
+    int n = snprintf(text, sizeof text,
+                     "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+                     "Sec-WebSocket-Accept: %s\r\n\r\n",
+                     accept);
     return send_bytes(c, (unsigned char *)text, (size_t)n);
 }
 
@@ -122,12 +118,7 @@ static size_t take_request(connection_t *c, const unsigned char *bytes, size_t n
     char *blank = strstr(c->request + (before > 3 ? before - 3 : 0), "\r\n\r\n");
     if (!blank) return taken;
     blank[2] = 0;
-    char *key = strcasestr(c->request, "\r\nsec-websocket-key:");
-    if (!key) return 0;
-    key += strlen("\r\nsec-websocket-key:");
-    key += strspn(key, " \t");
-    size_t length = strcspn(key, " \t\r");
-    if (length > 64 || !answer(c, key, length)) return 0;
+    if (!answer(c)) return 0;
     taken = (size_t)(blank + 4 - c->request) - before;
     free(c->request);
     c->request = NULL;

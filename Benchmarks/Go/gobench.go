@@ -27,6 +27,7 @@ type arguments struct {
 	warm               *int64
 	ca, out, upload    *string
 	uploadStream       *int64 // bytes of a body of unknown length
+	flood              *string // what another connection is flooded with meanwhile
 	close, resume      *bool
 }
 
@@ -40,16 +41,21 @@ func parse(words []string) *arguments {
 		out:          options.String("out", "", ""),
 		upload:       options.String("upload", "", ""),
 		uploadStream: options.Int64("upload-stream", 0, ""),
+		flood:        options.String("flood", "", ""),
 		close:        options.Bool("close", false, ""),
 		resume:       options.Bool("resume", false, ""),
 	}
 	if len(words) < 3 {
 		fmt.Fprintln(os.Stderr, "gobench: usage: URL TOTAL CONCURRENCY [--warm N] [--ca FILE] [--close [--resume]]\n"+
-			"         [--out FILE | --upload FILE | --upload-stream BYTES]")
+			"         [--out FILE | --upload FILE | --upload-stream BYTES] [--flood chunks]")
 		os.Exit(2)
 	}
 	a.url, a.total, a.concurrency = words[0], number(words[1]), number(words[2])
 	options.Parse(words[3:])
+	if *a.flood != "" && *a.flood != "chunks" {
+		fmt.Fprintln(os.Stderr, "gobench: the standard library has no WebSockets")
+		os.Exit(2)
+	}
 	return a
 }
 
@@ -161,6 +167,16 @@ func (a *arguments) run(client *http.Client, total int64) ([]time.Duration, int6
 	return times, bytes.Load()
 }
 
+// Begins the flood, and returns when its server has answered.
+func (a *arguments) beginFlood(client *http.Client) {
+	if *a.flood == "" {
+		return
+	}
+	response, err := client.Get(a.url[:strings.LastIndex(a.url, "/")+1] + *a.flood)
+	fail(err)
+	go io.Copy(io.Discard, response.Body)
+}
+
 // MARK: The report
 
 func cpuSeconds() float64 {
@@ -184,6 +200,7 @@ func rounded(value float64, decimals int) float64 {
 func main() {
 	a := parse(os.Args[1:])
 	client := a.client()
+	a.beginFlood(client)
 	a.run(client, *a.warm)
 	startRSS, startCPU, start := kilobytes("/proc/self/smaps_rollup", "\nRss:"), cpuSeconds(), time.Now()
 	times, bytes := a.run(client, a.total)

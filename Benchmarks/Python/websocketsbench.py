@@ -3,14 +3,12 @@ each, which sends a message and awaits it. It takes the arguments of arguments.h
 """
 import argparse
 import asyncio
-import json
-import re
-import resource
 import sys
 import time
-from pathlib import Path
 
 from websockets.asyncio.client import connect
+
+from report import Report
 
 
 def parse():
@@ -45,33 +43,13 @@ class Run:
             self.times[place] = time.perf_counter() - began
 
 
-# MARK: The report
-
-def cpu_seconds():
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    return used.ru_utime + used.ru_stime
-
-
-def kilobytes(path, key):
-    return int(re.search(rf"^{key}:\s*(\d+)", Path(path).read_text(), re.MULTILINE).group(1))
-
-
 async def measure(given):
     message = bytes(index * 31 & 255 for index in range(given.message))
     sockets = [await connect(given.url, compression=None, max_size=None) for _ in range(given.concurrency)]
     await Run(given.warm, message).echo(sockets)
-    start_rss = kilobytes("/proc/self/smaps_rollup", "Rss")
-    start_cpu, start, run = cpu_seconds(), time.perf_counter(), Run(given.total, message)
+    report, run = Report("websocketsbench"), Run(given.total, message)
     await run.echo(sockets)
-    cpu, wall, n = cpu_seconds() - start_cpu, time.perf_counter() - start, given.total
-    times = sorted(run.times)
-    percentiles = {name: round(times[int(n * share)] * 1e6, 1)
-                   for name, share in (("p50_us", 0.5), ("p99_us", 0.99), ("p999_us", 0.999))}
-    print(json.dumps({
-        "client": "websocketsbench", "n": n, "rps": round(n / wall, 1), "cpu_us_req": round(cpu * 1e6 / n, 3),
-        **percentiles, "rss_kb": kilobytes("/proc/self/status", "VmHWM"), "rss_start_kb": start_rss,
-        "wall_s": round(wall, 4), "bytes": n * given.message,
-    }))
+    report.write(run.times, given.total * given.message)
     await asyncio.gather(*(socket.close() for socket in sockets))
 
 

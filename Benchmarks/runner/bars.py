@@ -2,7 +2,7 @@
 from dataclasses import dataclass
 
 from .clients import LIMIT
-from .workloads import WORKLOADS
+from .workloads import FLOODS, WORKLOADS
 
 
 @dataclass(frozen=True)
@@ -66,5 +66,7 @@ BARS = (
     *times_limit(["w11-64"], "completion", 1.6, 1.4, "cpu_us_message"),
     Bar("w11-large", "completion", 0.8, 0.9, "mib_s", ("w11-large", LIMIT), at_least=True),
     Bar("w11-idle", "completion", 4, metric="idle_kib"),
+    *(Bar(f"w12-{flood}", "completion", 2_000, metric="p50_us") for flood in FLOODS),
+    *(Bar(f"w12-{flood}", "completion", 10_000, metric="p99_us") for flood in FLOODS),
     Bar("w9-spki", "completion", 1.01, against=("w9-none", "completion")),
 )

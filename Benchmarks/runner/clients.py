@@ -8,6 +8,7 @@ NEWER_HINT = "needs Debian 12 and its backports: ./dev setup --bench"
 GO_HINT = "needs Go: ./dev setup --bench"
 NODE_HINT = "needs Node and undici: ./dev setup --bench"
 WEBSOCKETS_HINT = "needs websockets of PyPI: ./dev setup --bench"
+AIOHTTP_HINT = "needs aiohttp of PyPI: ./dev setup --bench"
 HYPER_HINT = "needs Debian 12's cargo and crates of hyper: ./dev setup --bench"
 FOUNDATION_HINT = "is built from Benchmarks/Sources: see the messages of the build above"
 
@@ -56,6 +57,7 @@ CLIENTS = {client.name: client for client in (
     Client("go", "gobench", "Go net/http", "peer", share=1 / 2, hint=GO_HINT),
     Client("undici", "undicibench", "Node undici", "peer", share=1 / 4, warms=10, hint=NODE_HINT),
     Client("websockets", "websocketsbench", "Python websockets", "peer", share=1 / 8, hint=WEBSOCKETS_HINT),
+    Client("aiohttp", "aiohttpbench", "Python aiohttp", "peer", share=1 / 8, hint=AIOHTTP_HINT),
     Client("hyper", "hyperbench", "hyper (Rust)", "peer", hint=HYPER_HINT),
     Client("curl", "curlbench", "curl, a command", "peer", warms=0, hint="needs curl"),
     Client("foundation", "fnbench", "FoundationNetworking", "peer", share=1 / 16, hint=FOUNDATION_HINT,

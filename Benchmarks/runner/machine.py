@@ -166,7 +166,8 @@ def version_facts():
         "Swift": first_match(r"Swift version (\S+)", output_of("swift", "--version")),
         "gcc": first_match(r"(\d+\.\d+\.\d+)$", output_of("gcc", "-dumpfullversion")),
         "Python": platform.python_version(),
-        "websockets": output_of(PYTHON, "-c", "import websockets; print(websockets.__version__)") or MISSING,
+        **{name: output_of(PYTHON, "-c", f"import {name}; print({name}.__version__)") or MISSING
+           for name in ("websockets", "aiohttp")},
     }
 
 

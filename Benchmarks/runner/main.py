@@ -72,7 +72,7 @@ def needed_programs(arguments):
     cases = chosen_cases(arguments.workloads, arguments.quick)
     names = {name for case in cases for name in case.clients if not arguments.chosen or name in arguments.chosen}
     runners = {WORKLOADS[name].runner for name in arguments.workloads}
-    tools = {"sink", "wsecho"} & {case.server for case in cases} | {"coldstart"} & runners
+    tools = {"sink", "wsecho", "flood"} & {case.server for case in cases} | {"coldstart"} & runners
     counted = {"liballocations.so"} if "counts" in runners else set()
     return sorted({CLIENTS[name].program for name in names} | tools | counted)
 

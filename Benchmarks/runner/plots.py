@@ -16,7 +16,7 @@ COLOUR = {
     "network": "green", "network-delegate": "green", "discard": "pink",
     "url": "purple", "manager": "teal", "manager-queue": "green", "manager-async": "pink", "operation": "purple",
     "connection": "green", "afnet": "blue", "curl": "orange",
-    "libcurl-new": "brown", "go": "cyan", "undici": "olive", "hyper": "indigo", "websockets": "brown",
+    "libcurl-new": "brown", "go": "cyan", "undici": "olive", "hyper": "indigo", "websockets": "brown", "aiohttp": "olive",
     "libcurl": "orange", "foundation": "red",
     "hello-c": "grey", "hello-swift-static": "blue", "hello-swift": "teal", "hello-curl": "orange", "hello-fn": "red",
 }

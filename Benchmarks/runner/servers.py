@@ -1,5 +1,5 @@
-"""The servers of a run: nginx, a sink that takes uploads, and one that sends the messages of WebSockets back. All on
-core 0, on free loopback ports.
+"""The servers of a run: nginx, a sink that takes uploads, one that sends the messages of WebSockets back, and one that
+floods. All on core 0, on free loopback ports.
 """
 import os
 import socket
@@ -154,4 +154,13 @@ class WebSocketEcho(OwnServer):
         return [self.program, self.ports["plain"], *ADDRESSES]
 
 
-OWN_SERVERS = (Sink, WebSocketEcho)
+class Flood(OwnServer):
+    """Sends tiny pieces without end, and small answers beside them."""
+    name = "flood"
+    addresses = ADDRESSES
+
+    def command(self):
+        return [self.program, self.ports["plain"], *ADDRESSES]
+
+
+OWN_SERVERS = (Sink, WebSocketEcho, Flood)

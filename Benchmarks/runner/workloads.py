@@ -14,6 +14,12 @@ IDLE_PEERS = ("libcurl", "hyper", "foundation")  # those that can count what an 
 PEERS = ("libcurl", "libcurl-new", "go", "hyper", "undici", "foundation")
 MESSAGE_STYLES = ("completion", "network", "async", "executor")  # those that WebSockets are measured in
 MESSAGE_PEERS = ("undici", "websockets")
+FLOODS = {  # flood: (title, the peers that know what is flooded)
+    "none": ("no flood", ("go", "hyper", "aiohttp")),
+    "chunks": ("chunks of one byte", ("go", "hyper", "aiohttp")),
+    "fragments": ("empty WebSocket fragments", ("aiohttp",)),
+    "pings": ("WebSocket pings", ()),
+}
 TAGS = {"plain": "plain", "tls": "TLS"}
 STARTERS = ("hello-c", "hello-swift-static", "hello-swift", "hello-curl", "hello-fn")
 
@@ -28,7 +34,7 @@ class Case:
     concurrency: int = 1
     warm: int = 0
     secure: bool = False
-    server: str = "nginx"  # nginx, sink or wsecho
+    server: str = "nginx"  # nginx, sink, wsecho or flood
     key: str = "ec"  # the server's certificate: ec or rsa
     roots: str = "one"  # the authorities a client trusts: one or many
     options: tuple = ()  # {out} and {file} are files of the run
@@ -68,6 +74,8 @@ METRICS = {
     "cpu_us_message": Metric("CPU per message", "µs", 2, "µs each"),
     "mib_s": Metric("throughput", "MiB/s", 0, "MiB/s", higher_is_better=True),
     "cpu_s_gb": Metric("CPU per GB", "s", 3, "s per GB"),
+    "p50_us": Metric("median latency", "µs", 1, "µs"),
+    "p99_us": Metric("latency of the slowest hundredth", "µs", 1, "µs"),
     "idle_kib": Metric("memory per idle connection", "KiB", 1, "KiB each"),
     "first_ms": Metric("start to first response", "ms", 2, "ms"),
     "rps": Metric("requests per second", "per s", 0, "per second", higher_is_better=True),
@@ -108,6 +116,7 @@ PER_CONNECTION = (Column("conn/s", "rps"), *LATENCY, *MEMORY, Column("server µs
 PER_IDLE = (Column("2nd KiB", "idle_kib_2", 1), Column("open", "open"), *MEMORY)
 PER_MESSAGE = (Column("messages/s", "rps"), Column("CPU s/GB", "cpu_s_gb", 3), *LATENCY, *PER_IDLE,
                Column("server µs", "server_us_req", 2))
+BESIDE_FLOOD = (*LATENCY[1:], Column("req/s", "rps"), *MEMORY)
 PER_START = (Column("CPU ms", "cpu_ms", 2), *MEMORY, Column("libraries", "shared_objects"),
              Column("their MB", "shared_mb", 1))
 
@@ -227,6 +236,14 @@ def messages():
                clients=(LIMIT, "completion", "async"), quick={"most_rounds": 1})
 
 
+def flooded_gets():
+    """W12. The flood and the answers come from the same server, which serves others between two pieces of the flood."""
+    for flood, (title, peers) in FLOODS.items():
+        yield Case(name=f"w12-{flood}", title=title, server="flood", total=2_000, warm=20, metric="p50_us",
+                   options=("--flood", flood) if flood != "none" else (), clients=("completion", "network", *peers),
+                   shares={"go": 1}, quick={"total": 300, "warm": 10})
+
+
 def counted_requests():
     ours = STYLES[:-1]
     for tag, secure in (("plain", False), ("tls", True)):
@@ -246,11 +263,12 @@ WORKLOADS = {workload.name: workload for workload in (
     Workload("w9", "what pinning adds to a handshake", tuple(pinned_handshakes()), PER_CONNECTION),
     Workload("w10", "the same GET through each layer", tuple(layered_gets()), PER_REQUEST),
     Workload("w11", "WebSockets", tuple(messages()), PER_MESSAGE),
+    Workload("w12", "a GET beside a connection that its server floods", tuple(flooded_gets()), BESIDE_FLOOD),
     Workload("counts", "instructions and allocations, not timed", tuple(counted_requests()),
              (Column("allocations", "allocations_req", 1),), "counts"),
 )}
 CASES = {case.name: case for workload in WORKLOADS.values() for case in workload.cases}
-QUICK = ("w1", "w2", "w3", "w4", "w10", "w11")
+QUICK = ("w1", "w2", "w3", "w4", "w10", "w11", "w12")
 
 
 def chosen_cases(names, quick):

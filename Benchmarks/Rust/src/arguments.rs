@@ -2,7 +2,8 @@
 use std::str::FromStr;
 
 const USAGE: &str = "usage: URL TOTAL CONCURRENCY [--warm N] [--ca FILE] [--close [--resume]]\n       \
-                     [--out FILE | --upload FILE | --upload-stream BYTES | --idle]";
+                     [--out FILE | --upload FILE | --upload-stream BYTES | --idle]\n       \
+                     [--flood chunks]";
 
 #[derive(Default)]
 pub struct Arguments {
@@ -14,6 +15,7 @@ pub struct Arguments {
     pub out: Option<String>,    // where bodies go
     pub upload: Option<String>, // the file to send
     pub upload_stream: u64,     // bytes of a body of unknown length
+    pub flood: Option<String>,  // what another connection is flooded with meanwhile
     pub close_each: bool,       // a new connection for every request
     pub resume: bool,           // with it: TLS sessions are resumed
     pub idle: bool,             // measure connections at rest
@@ -42,12 +44,16 @@ impl Arguments {
             "--ca" => self.ca = Some(value()),
             "--out" => self.out = Some(value()),
             "--upload" => self.upload = Some(value()),
+            "--flood" => self.flood = Some(value()),
             "--upload-stream" => self.upload_stream = number(&value(), 1),
             _ => refuse(&format!("unknown option, or not one for hyper: {word}")),
         }
     }
 
     fn check(&self) {
+        if self.flood.as_deref().map_or(false, |flood| flood != "chunks") {
+            refuse("hyper has no WebSockets");
+        }
         let modes = [self.out.is_some(), self.upload.is_some(), self.upload_stream > 0, self.idle];
         if modes.iter().filter(|&&mode| mode).count() > 1 {
             refuse("one of --out, --upload, --upload-stream and --idle at a time");

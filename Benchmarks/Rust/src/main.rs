@@ -37,6 +37,7 @@ async fn main() -> Result<(), Failure> {
     if idle {
         return bench.rest(&url).await;
     }
+    bench.begin_flood(&url).await?;
     bench.run(&url, warm).await?;
     bench.begin(total);
     bench.run(&url, total).await?;
@@ -73,6 +74,17 @@ impl Bench {
     /// What the warm-up counted is forgotten.
     fn begin(&self, capacity: usize) {
         *self.statistics.lock().unwrap() = Statistics::begin(capacity);
+    }
+
+    /// Begins the flood, and returns when its server has answered.
+    async fn begin_flood(&self, url: &Uri) -> Result<(), Failure> {
+        if let Some(flood) = &self.arguments.flood {
+            let mut place = url.clone().into_parts();
+            place.path_and_query = Some(format!("/{flood}").parse()?);
+            let mut body = self.client.get(Uri::from_parts(place)?).await?.into_body();
+            tokio::spawn(async move { while let Some(Ok(_)) = body.data().await {} });
+        }
+        Ok(())
     }
 
     // MARK: Requests

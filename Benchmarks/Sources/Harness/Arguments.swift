@@ -25,6 +25,8 @@ package struct Arguments: Sendable {
     package let body: Body?
     /// How long the messages are that WebSockets carry; nil for requests.
     package let messageSize: Int?
+    /// What another connection is flooded with meanwhile, as the server's path names it.
+    package let flood: String?
     package let style: String?
     package let pins: Pins?
     package let closes: Bool
@@ -48,6 +50,7 @@ package struct Arguments: Sendable {
         ca = Self.text(parsed.ca)
         out = Self.text(parsed.out)
         messageSize = parsed.message > 0 ? parsed.message : nil
+        flood = Self.text(parsed.flood)
         style = Self.text(parsed.style)
         (closes, resumes) = (parsed.close_each != 0, parsed.resume != 0)
         (isIdle, isPipelined) = (parsed.idle != 0, parsed.pipeline != 0)

@@ -21,6 +21,7 @@ struct AFBench {
         if let out = bench.arguments.out { return DownloadClient(bench, out) }
         if let body = bench.arguments.body { return UploadClient(bench, body) }
         if let size = bench.arguments.messageSize { return messageClient(bench, style, size) }
+        if let flood = bench.arguments.flood { return floodedClient(bench, style, flood) }
         switch style {
         case .completion, .network: return CompletionClient(bench)
         case .delegate, .networkDelegate: return DelegateClient(bench)
@@ -43,6 +44,15 @@ struct AFBench {
         case .async: return AsyncMessageClient(bench, size)
         case .executor: return AsyncMessageClient(bench, size, on: URLSession.networkExecutor)
         default: bench.arguments.refuse("--message goes with completion, network, async and executor, not \(style)")
+        }
+    }
+}
+
+extension AFBench {
+    private static func floodedClient(_ bench: Bench, _ style: Style, _ flood: String) -> any Client {
+        switch style {
+        case .completion, .network: return FloodedClient(bench, flood)
+        default: bench.arguments.refuse("--flood goes with completion and network, not \(style)")
         }
     }
 }

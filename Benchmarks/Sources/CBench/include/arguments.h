@@ -15,6 +15,7 @@ typedef struct {
     const char *ca;     // the only certificates to trust
     const char *out;    // where bodies go
     const char *upload; // the file to send
+    const char *flood;  // what another connection is flooded with meanwhile: the path that begins it
     const char *style;  // which way of our own interface
     pins_t pins;
     int close_each; // a new connection for every request
@@ -62,6 +63,7 @@ static inline int take_option(arguments_t *a, const char *word, const char *valu
     else if (!strcmp(word, "--message")) a->message = number(a, value, 1);
     else if (!strcmp(word, "--pins")) a->pins = pins_named(a, value);
     else if (!strcmp(word, "--style")) a->style = value;
+    else if (!strcmp(word, "--flood")) a->flood = value;
     else return 0;
     return 1;
 }
@@ -81,7 +83,7 @@ static inline arguments_t parse_arguments(int argc, char *const *argv) {
         refuse(&a,
                "usage: URL TOTAL CONCURRENCY [--warm N] [--ca FILE] [--close [--resume]] [--pins spki|certificate]\n"
                "       [--out FILE | --upload FILE | --upload-stream BYTES | --idle] [--pipeline] [--style NAME]\n"
-               "       [--message BYTES]",
+               "       [--message BYTES] [--flood chunks|fragments|pings]",
                "");
     a.url = argv[1];
     a.total = number(&a, argv[2], 1);
