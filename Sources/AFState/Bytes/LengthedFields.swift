@@ -1,6 +1,6 @@
 /// Writes fields into bytes, each behind its length, so that two lists of fields give equal bytes only if the lists are
 /// equal. Numbers are little-endian.
-struct CacheFieldWriter {
+struct FieldWriter {
     private(set) var bytes: [UInt8] = []
 
     init(capacity: Int = 0) {
@@ -17,9 +17,9 @@ struct CacheFieldWriter {
     }
 }
 
-/// Reads the bytes of ``CacheFieldWriter``. The bytes may be anything: a missing field is nil, and the reader checks
+/// Reads the bytes of ``FieldWriter``. The bytes may be anything: a missing field is nil, and the reader checks
 /// each length before it takes the bytes.
-struct CacheFieldReader {
+struct FieldReader {
     private let bytes: ArraySlice<UInt8>
     private var position: Int
 

@@ -37,10 +37,6 @@ package struct CacheDigest: Sendable, Hashable {
         return number
     }
 
-    package var bytes: [UInt8] {
-        [high, low].flatMap { number in withUnsafeBytes(of: number.bigEndian) { Array($0) } }
-    }
-
     /// 32 digits in lower case.
     package var text: String {
         let digits = Array("0123456789abcdef".utf8)

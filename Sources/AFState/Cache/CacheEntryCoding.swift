@@ -21,7 +21,7 @@ enum CacheEntryCoding {
 
     static func encode(_ entry: CacheEntry) -> [UInt8] {
         let head = encodeHead(entry)
-        var file = CacheFieldWriter()
+        var file = FieldWriter()
         file.add(number: UInt32(clamping: head.count))
         file.add(number: UInt64(entry.body.count))
         var bytes: [UInt8] = []
@@ -36,7 +36,7 @@ enum CacheEntryCoding {
 
     private static func encodeHead(_ entry: CacheEntry) -> [UInt8] {
         let head = entry.head
-        var fields = CacheFieldWriter()
+        var fields = FieldWriter()
         fields.add(head.key.bytes)
         fields.add(head.partition.scope.bytes)
         fields.add(number: UInt8(head.isDecoded ? 1 : 0))
@@ -60,15 +60,15 @@ enum CacheEntryCoding {
             SHA256Digest.of(UnsafeRawBufferPointer(rebasing: $0[..<($0.count - digestLength)]))
         }
         guard bytes.suffix(digestLength).elementsEqual(digest) else { return nil }
-        var file = CacheFieldReader(bytes[magic.count..<(bytes.count - digestLength)])
+        var file = FieldReader(bytes[magic.count..<(bytes.count - digestLength)])
         guard let headLength = file.number(UInt32.self), let bodyLength = file.number(UInt64.self),
             let head = file.take(Int(headLength)), let bodyCount = Int(exactly: bodyLength),
             let body = file.take(bodyCount), file.isAtEnd
         else { return nil }
-        return decodeHead(CacheFieldReader(head), body: Data(body))
+        return decodeHead(FieldReader(head), body: Data(body))
     }
 
-    private static func decodeHead(_ head: CacheFieldReader, body: Data) -> CacheEntry? {
+    private static func decodeHead(_ head: FieldReader, body: Data) -> CacheEntry? {
         var fields = head
         guard let key = fields.field().flatMap(CacheKey.init(stored:)), let origin = fields.field(),
             let isDecoded = fields.number(UInt8.self), let status = fields.number(UInt16.self),
@@ -93,7 +93,7 @@ enum CacheEntryCoding {
         return CacheEntry(stored, body: body, userInfo: userInfo.isEmpty ? nil : Data(userInfo), mayGoToDisk: true)
     }
 
-    private static func decodeVary(_ fields: inout CacheFieldReader) -> [VaryField]? {
+    private static func decodeVary(_ fields: inout FieldReader) -> [VaryField]? {
         guard let count = fields.number(UInt32.self) else { return nil }
         var vary: [VaryField] = []
         for _ in 0..<count {

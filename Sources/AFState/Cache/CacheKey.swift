@@ -18,7 +18,7 @@ package struct CacheKey: Sendable, Hashable {
     package init(_ url: RequestURL, host: [UInt8]? = nil) {
         let endpoint = url.endpoint
         let host = host ?? endpoint.hostFieldBytes
-        var fields = CacheFieldWriter(capacity: url.target.count + 2 * host.count + 64)
+        var fields = FieldWriter(capacity: url.target.count + 2 * host.count + 64)
         fields.add(endpoint.scheme.text.utf8)
         fields.add(endpoint.host.bracketed.utf8)
         fields.add((endpoint.host.zone ?? "").utf8)
@@ -36,7 +36,7 @@ package struct CacheKey: Sendable, Hashable {
 
     /// A key that was stored.
     init?(stored bytes: [UInt8]) {
-        var reader = CacheFieldReader(bytes[...])
+        var reader = FieldReader(bytes[...])
         guard reader.field() != nil, reader.field() != nil, reader.field() != nil,
             reader.number(UInt16.self) != nil, let target = reader.field(), reader.field() != nil, reader.isAtEnd
         else { return nil }

@@ -32,7 +32,7 @@ package struct CachePartition: Sendable, Hashable {
     package func forCredentials(in headers: HTTPHeaders) -> CachePartition? {
         guard headers.contains("Authorization") else { return self }
         guard let secret = ProcessSecret.bytes else { return nil }
-        var fields = CacheFieldWriter()
+        var fields = FieldWriter()
         fields.add(secret)
         headers.forEach { name, value in
             if ByteScanning.equalsIgnoringCase(name, "authorization") { fields.add(Array(value)) }

@@ -42,7 +42,7 @@ package struct StoredHead: Sendable, Equatable {
 
     /// Tells this response apart from others for the same URL. An equal one takes its place.
     package var variant: CacheDigest {
-        var fields = CacheFieldWriter()
+        var fields = FieldWriter()
         fields.add(partition.scope.bytes)
         fields.add((partition.credentials?.text ?? "").utf8)
         fields.add(number: isDecoded && headers.contains("Content-Encoding") ? UInt8(1) : 0)

@@ -1,3 +1,5 @@
+import AFTLS
+
 /// Under which judgement something was learned from a server: by which rules, by whose word, by which way.
 ///
 /// What was learned under one scope counts under no other. Everything that outlives a request and came from a server is
@@ -39,7 +41,7 @@ package struct TrustScope: Hashable, Sendable {
     ///
     /// - Parameter number: From `UniqueNumber`, of the session that knows the reasons.
     package static func word(inSession number: UInt64, _ reasons: [UInt8]) -> TrustScope {
-        var fields = CacheFieldWriter()
+        var fields = FieldWriter()
         fields.add(number: number)
         fields.add(reasons)
         return TrustScope([3] + fields.bytes, isLasting: false)
@@ -57,7 +59,7 @@ package struct TrustScope: Hashable, Sendable {
     /// The same scope, reached through a socket that may lead to any server.
     package func through(_ socketPath: String?) -> TrustScope {
         guard let socketPath else { return self }
-        var fields = CacheFieldWriter()
+        var fields = FieldWriter()
         fields.add(bytes)
         fields.add(socketPath.utf8)
         return with([4] + fields.bytes)
@@ -65,7 +67,7 @@ package struct TrustScope: Hashable, Sendable {
 
     /// The same scope where connections are made to another place.
     package func redirected(to place: String) -> TrustScope {
-        var fields = CacheFieldWriter()
+        var fields = FieldWriter()
         fields.add(bytes)
         fields.add(place.utf8)
         return with([5] + fields.bytes)
@@ -77,7 +79,7 @@ package struct TrustScope: Hashable, Sendable {
     ///   - number: Tells the filter of addresses apart from others.
     ///   - isLasting: Whether the number means the same filter in another process.
     package func filtered(by number: UInt64, isLasting: Bool) -> TrustScope {
-        var fields = CacheFieldWriter()
+        var fields = FieldWriter()
         fields.add(bytes)
         fields.add(number: number)
         return with([6] + fields.bytes, isLasting: self.isLasting && isLasting)
@@ -92,13 +94,13 @@ package struct TrustScope: Hashable, Sendable {
     /// What stands for the scope in data that the program keeps. A scope that does not last counts in this process only:
     /// its digest has a secret of the process in it. Nil if the system has no random numbers.
     package var digest: [UInt8]? {
-        var fields = CacheFieldWriter()
+        var fields = FieldWriter()
         if !isLasting {
             guard let secret = ProcessSecret.bytes else { return nil }
             fields.add(secret)
         }
         fields.add(bytes)
-        return CacheDigest(of: fields.bytes).bytes
+        return Array(SHA256Digest.of(fields.bytes).prefix(16))
     }
 
     package static func == (one: TrustScope, other: TrustScope) -> Bool {

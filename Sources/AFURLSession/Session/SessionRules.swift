@@ -1,5 +1,4 @@
 import AFBase
-import AFLoop
 import AFTransport
 import Synchronization
 
@@ -49,16 +48,18 @@ final class SessionRules: Sendable {
     }
 }
 
-/// Brings changes of the rules to the loop of a session.
+/// Counts the changes of a session's rules, and has the session apply them.
 final class RulesWatch: ServerEvaluatorObserver {
     private let rules: SessionRules
-    private let core: LoopBound<SessionCore>
-    private let world: World
+    private let apply: @Sendable () -> Void
 
-    init(_ rules: SessionRules, of core: LoopBound<SessionCore>, in world: World, proxies: [TLSConfiguration]) {
+    /// - Parameters:
+    ///   - rules: The rules that it watches.
+    ///   - proxies: How connections to proxies are secured: their evaluators may change as well.
+    ///   - apply: Called after each change, on the thread that has made it.
+    init(_ rules: SessionRules, proxies: [TLSConfiguration], apply: @escaping @Sendable () -> Void) {
         self.rules = rules
-        self.core = core
-        self.world = world
+        self.apply = apply
         for tls in [rules.tls] + proxies { tls.evaluator?.add(self) }
     }
 
@@ -75,8 +76,6 @@ final class RulesWatch: ServerEvaluatorObserver {
 
     func evaluatorDidChange() {
         rules.countChange()
-        // The child of a fork has no loop, and must not touch the lock of its inbox.
-        guard world.unavailability() == nil else { return }
-        world.enqueue { [core] in core.value.followRules() }
+        apply()
     }
 }

@@ -150,7 +150,11 @@ public final class URLSession: NSObject, Sendable {
             ),
             on: world.loop
         )
-        rulesWatch = RulesWatch(rules, of: core, in: world, proxies: proxies.allTLS)
+        rulesWatch = RulesWatch(rules, proxies: proxies.allTLS) { [world, core] in
+            // The child of a fork has no loop, and must not touch the lock of its inbox.
+            guard world.unavailability() == nil else { return }
+            world.enqueue { core.value.followRules() }
+        }
         super.init()
     }
 
