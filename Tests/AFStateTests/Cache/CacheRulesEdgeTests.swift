@@ -15,7 +15,7 @@ extension CacheTests {
                 CachePartition.open.forCredentials(in: try request("http://a.test/", fields).headers)
             }
             let one = try partition(["Authorization": "Basic YTph"])
-            var plain = CacheFieldWriter()
+            var plain = FieldWriter()
             plain.add(Array("Basic YTph".utf8))
 
             #expect(try one == partition(["Authorization": "Basic YTph", "X-Mode": "a"]))
@@ -30,7 +30,7 @@ extension CacheTests {
         }
 
         @Test func `a reader takes what is there`() {
-            var reader = CacheFieldReader([1, 2])
+            var reader = FieldReader([1, 2])
 
             let taken = [-1, 3, 0, 2, 1].map { reader.take($0) }
 
