@@ -258,7 +258,9 @@ let package = Package(
         ),
         .testTarget(
             name: "AFImagesTests",
-            dependencies: ["AFBase", "AFImages", "AFNetworking", "AFNetworkingTesting", "AFFaults", "CAFImageFixtures"],
+            dependencies: [
+                "AFBase", "AFImages", "AFNetworking", "AFNetworkingTesting", "AFFaults", "CAFImageFixtures",
+            ],
             swiftSettings: strict
         ),
         .testTarget(

@@ -186,7 +186,7 @@ struct ConnectionKeyTests {
         background.follow(SocketOptions.background)
         #expect(background.proxyKey?.link == background.link && background.proxyKey != key.proxyKey)
         #expect(key.proxyKey?.options == .usual)
-        let options = ConnectionKey.Options(unixPath: "/run/a", route: proxy)
+        let options = ConnectionKey.Options(unixPath: "/run/a", route: proxy, judge: nil)
         let ofSocket = ConnectionKey(endpoint: endpoint, security: own, options: options)
         #expect(ofSocket.proxyKey?.options == .usual)
         #expect(try keys().allSatisfy { ($0.proxyKey == nil) == ($0.route == nil) })
@@ -230,7 +230,7 @@ struct ConnectionKeyTests {
             "link": { $0.link = SocketOptions.voice },
             "judge": { $0.judge = .own(1) },
         ]
-        let usual = ConnectionKey.Options()
+        let usual = ConnectionKey.Options(judge: nil)
         #expect(Set(Mirror(reflecting: usual).children.compactMap(\.label)) == Set(changes.keys))
         let plain = ConnectionKey(endpoint: endpoint, security: context(1))
         #expect(Set(Mirror(reflecting: plain).children.compactMap(\.label)) == ["endpoint", "security", "shared"])
