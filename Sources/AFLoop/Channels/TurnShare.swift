@@ -9,8 +9,6 @@ package final class TurnShare {
     package static let size = 1 << 20
     /// What a piece costs beside its bytes, in bytes.
     package static let pieceCost = 4 << 10
-    /// The fields of a head that cost as much as a piece.
-    private static let fieldsPerPiece = 16
 
     @exclusivity(unchecked) private var left = TurnShare.size
 
@@ -30,10 +28,8 @@ package final class TurnShare {
         left -= bytes + pieces * TurnShare.pieceCost
     }
 
-    /// Pays for a head or for trailers with so many fields.
-    package func take(fields: Int) {
-        take(pieces: 1 + fields / TurnShare.fieldsPerPiece)
-    }
+    /// How many pieces may follow. A reader of many asks once and pays once.
+    package var piecesLeft: Int { max(0, left) / TurnShare.pieceCost }
 
     /// Nothing is left of it.
     package var isSpent: Bool { left <= 0 }

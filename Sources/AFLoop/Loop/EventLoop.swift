@@ -45,7 +45,7 @@ public final class EventLoop: @unchecked Sendable {
     private static let yieldPause = Duration.seconds(1)
 
     /// How long work that waits for quiet waits at most, but for the turn that is under way then.
-    private static let patience = LoopInterval(.milliseconds(1))
+    private static let patience = LoopInterval(.milliseconds(2))
 
     // MARK: Constants
     private let poller: any Poller
@@ -385,7 +385,7 @@ extension EventLoop {
         turnEnds.append(target)
     }
 
-    /// Calls `target` once at the end of the first turn that finds nothing new ready, or of one a millisecond later: for
+    /// Calls `target` once at the end of the first turn that finds nothing new ready, or of one 2 ms later: for
     /// what is cheaper done for many at a time, and can wait that long. A channel that only goes on is nothing new.
     package func whenQuiet(_ target: any TurnEndTarget) {
         if quietEnds.isEmpty { quietDue = now + EventLoop.patience }

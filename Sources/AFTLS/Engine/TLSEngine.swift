@@ -60,8 +60,6 @@ package final class TLSEngine {
     private let client: any TLSEngineClient
     private var hasVerdict = false
     package private(set) var isEstablished = false
-    /// How many records OpenSSL was asked for since the handshake, those without data included.
-    package private(set) var records = 0
 
     /// The server asked for a certificate of ours.
     package private(set) var wasAskedForIdentity = false
@@ -153,11 +151,13 @@ package final class TLSEngine {
     }
 
     /// Takes plaintext out. Call until it needs input.
-    package func read(into buffer: UnsafeMutableRawBufferPointer) -> Step {
+    ///
+    /// - Parameter records: Counts the records that this takes, those without data included.
+    package func read(into buffer: UnsafeMutableRawBufferPointer, counting records: inout Int) -> Step {
         precondition(isEstablished, "data only after the handshake")
         while true {
             var count = 0
-            records &+= 1
+            records += 1
             ERR_clear_error()
             let result = SSL_read_ex(ssl, buffer.baseAddress, buffer.count, &count)
             if result == 1 {

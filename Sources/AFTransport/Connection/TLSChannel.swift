@@ -209,13 +209,14 @@ package final class TLSChannel: ByteChannel, ChannelHandler, TurnEndTarget {
     /// Decrypts until input, room, or the peer's share of this turn is used up. One record is always decrypted: who asks
     /// whether something has come gets an answer.
     private func decrypt(into buffer: UnsafeMutableRawBufferPointer, _ filled: inout Int) -> TLSEngine.Step {
+        let allowed = turnShare.piecesLeft
+        var records = 0
+        defer { turnShare.take(pieces: records) }
         while filled < buffer.count {
-            let before = engine.records
-            defer { turnShare.take(pieces: engine.records &- before) }
-            let step = engine.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[filled...]))
+            let step = engine.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[filled...]), counting: &records)
             guard case .moved(let count) = step else { return step }
             filled += count
-            if turnShare.isSpent { break }
+            if records >= allowed { break }
         }
         return .moved(filled)
     }

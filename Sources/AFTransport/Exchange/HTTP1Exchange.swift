@@ -7,6 +7,9 @@ import AFWire
 /// Drives a channel by what the exchange machine and the response decoder say. It holds no buffer of its own beyond an
 /// incomplete head, unless a server sends more pieces with one read than its share of a turn allows.
 final class HTTP1Exchange: Exchange, ChannelHandler, BodyClient, RateClient {
+    /// The fields of a head that cost as much as a piece of a body.
+    private static let fieldsPerPiece = 16
+
     // MARK: Constants
     let made: ConnectionReport
     let opened: LoopInstant
@@ -169,7 +172,7 @@ final class HTTP1Exchange: Exchange, ChannelHandler, BodyClient, RateClient {
     /// Sends what is left of head and body, the head and the beginning of the body in one go.
     private func write() {
         guard !pipeline.hasUnsent else { return sendAppended() }
-        while !turnShare.isSpentForWriting {
+        while true {
             guard let client, machine.isSending else { return }
             if client.holdsBodyBack, writer.isInBody || !writer.hasBegun { return }
             if !writer.hasBegun {
@@ -186,6 +189,7 @@ final class HTTP1Exchange: Exchange, ChannelHandler, BodyClient, RateClient {
                 ownRate?.take(bodyBytes)
                 client.bodyWaits(false)
                 client.sent(headBytes: headBytes, bodyBytes: bodyBytes)
+                if turnShare.isSpentForWriting { return channel.continueNextTurn() }
             case .blocked: return
             case .waiting: return client.bodyWaits(true)
             case .finished: return requestSent()
@@ -193,7 +197,6 @@ final class HTTP1Exchange: Exchange, ChannelHandler, BodyClient, RateClient {
             case .bodyFailed(let failure): return bodyFailed(failure)
             }
         }
-        channel.continueNextTurn()
     }
 
     /// Sends the pipelined requests, all of them in one go.
@@ -257,8 +260,9 @@ final class HTTP1Exchange: Exchange, ChannelHandler, BodyClient, RateClient {
     // MARK: - Receiving
 
     private func read() {
-        while let client, !turnShare.isSpent, readSome(for: client) {}
-        if client != nil, turnShare.isSpent { channel.continueNextTurn() }
+        while let client, readSome(for: client) {
+            if self.client != nil, turnShare.isSpent { return channel.continueNextTurn() }
+        }
     }
 
     /// False if there is nothing more to read now, or nothing more may be. Nothing holds up the end of a connection that
@@ -297,7 +301,7 @@ final class HTTP1Exchange: Exchange, ChannelHandler, BodyClient, RateClient {
             return true
         case .wouldBlock:
             // A share that is spent on records without data says nothing about what follows.
-            if let sendError, !channel.isReadable { channelFailed(sendError) }
+            if channel.isReadable { channel.continueNextTurn() } else if let sendError { channelFailed(sendError) }
         case .end:
             inputEnded()
         case .failed(let error):
@@ -309,6 +313,9 @@ final class HTTP1Exchange: Exchange, ChannelHandler, BodyClient, RateClient {
     /// - Returns: What the share of this turn did not allow. If the exchange has no request any more, it is surplus.
     private func decode(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         var rest = bytes
+        let allowed = turnShare.piecesLeft
+        var pieces = 0
+        defer { turnShare.take(pieces: pieces) }
         while let client {
             if !hasReceived, !rest.isEmpty {
                 hasReceived = true
@@ -318,8 +325,10 @@ final class HTTP1Exchange: Exchange, ChannelHandler, BodyClient, RateClient {
                 let step = try decoder.decode(rest)
                 rest = UnsafeRawBufferPointer(rebasing: rest[step.consumed...])
                 if case .needMore = step.event { return rest }
-                let mayStop = deliver(step, to: client, surplus: !rest.isEmpty && pipeline.isEmpty)
-                if mayStop, turnShare.isSpent, !rest.isEmpty { return rest }
+                // What came with a head does not wait: who takes the channel over then has got all that was read.
+                let mayStop = step.event.mayBeLast
+                deliver(step, to: client, surplus: !rest.isEmpty && pipeline.isEmpty, counting: &pieces)
+                if pieces >= allowed, mayStop, !rest.isEmpty { return rest }
             } catch {
                 if !pipeline.isEmpty { owner.avoidsPipelining = true }
                 perform(.responseMalformed, for: .wire(error))
@@ -328,44 +337,43 @@ final class HTTP1Exchange: Exchange, ChannelHandler, BodyClient, RateClient {
         return rest
     }
 
-    /// - Returns: Whether what follows may wait for another turn. What came with a head does not: who takes the channel
-    ///   over then finds that it has got all that was read.
-    private func deliver(_ step: consuming ResponseDecoder.Step, to client: any ExchangeClient, surplus: Bool) -> Bool {
+    /// - Parameter pieces: Counts what the event costs.
+    private func deliver(
+        _ step: consuming ResponseDecoder.Step,
+        to client: any ExchangeClient,
+        surplus: Bool,
+        counting pieces: inout Int
+    ) {
+        pieces += 1
         switch step.event {
         case .needMore: break
         case .interim(let head):
-            turnShare.take(fields: head.headers.count)
+            pieces += head.headers.count / HTTP1Exchange.fieldsPerPiece
             perform(.interimResponse)
             client.receivedInterim(head)
             // Do not send from here: bytes are being decoded.
             if head.status == 100, writer.serverGoesOn() { channel.continueNextTurn() }
-            return true
         case .head(let head):
-            turnShare.take(fields: head.headers.count)
+            pieces += head.headers.count / HTTP1Exchange.fieldsPerPiece
             // RFC 9110 §15.5.9: the server gave up on an idle connection, and says so to the next request, which it has
             // not seen.
-            if head.status == 408, client.mayRetry(reused: isReused, unprocessed: true) {
-                replace(client)
-                return false
-            }
+            if head.status == 408, client.mayRetry(reused: isReused, unprocessed: true) { return replace(client) }
             if head.status == 417, client.mayDropExpectation {
                 client.dropExpectation()
-                replace(client)
-                return false
+                return replace(client)
             }
             keepAliveHint = head.keepAliveTimeout.map { .seconds($0) }
             perform(.responseHead)
             client.receivedHead(head, headBytes: step.headBytes)
         case .body(let slice):
-            turnShare.take()
             client.receivedBody(slice)
-            return true
         case .end(let trailers):
-            turnShare.take(fields: trailers.count)
-            if !trailers.isEmpty { client.receivedTrailers(trailers) }
+            if !trailers.isEmpty {
+                pieces += trailers.count / HTTP1Exchange.fieldsPerPiece
+                client.receivedTrailers(trailers)
+            }
             perform(.responseFinished(framedExactly: step.framedExactly, surplus: surplus))
         }
-        return false
     }
 
     private func inputEnded() {
@@ -486,5 +494,15 @@ final class HTTP1Exchange: Exchange, ChannelHandler, BodyClient, RateClient {
     private func replace(_ client: any ExchangeClient) {
         close()
         client.retry()
+    }
+}
+
+extension ResponseDecoder.Event {
+    /// Whether what follows may wait for another turn.
+    fileprivate var mayBeLast: Bool {
+        switch self {
+        case .interim, .body: true
+        case .needMore, .head, .end: false
+        }
     }
 }

@@ -16,10 +16,9 @@ struct TurnShareTests {
         return count
     }
 
-    @Test func `T-RES-27 a share allows some reads, some hundred pieces, or a few thousand fields`() {
+    @Test func `T-RES-27 a share allows some reads, or some hundred pieces`() {
         #expect(steps { $0.take(bytes: 256 << 10) } == 4)
         #expect(steps { $0.take() } == 256)
-        #expect(steps { $0.take(fields: 160) } == 24)
     }
 
     @Test func `bytes and pieces take from the same share`() {
@@ -37,5 +36,13 @@ struct TurnShareTests {
         #expect(share.isSpent && share.overdraft == (9 << 20) + TurnShare.pieceCost)
         share.renew()
         #expect(!share.isSpentForWriting && share.overdraft == 0)
+    }
+
+    @Test func `the pieces that are left are as many as can be taken`() {
+        #expect(share.piecesLeft == 256)
+        share.take(bytes: TurnShare.pieceCost * 100)
+        #expect(share.piecesLeft == 155)
+        share.take(bytes: TurnShare.size)
+        #expect(share.piecesLeft == 0)
     }
 }

@@ -122,7 +122,8 @@ extension SecuredTests {
             func read(_ size: Int = 1 << 16) -> String {
                 var buffer = [UInt8](repeating: 0, count: size)
                 return call {
-                    let step = buffer.withUnsafeMutableBytes { engine.read(into: $0) }
+                    var records = 0
+                    let step = buffer.withUnsafeMutableBytes { engine.read(into: $0, counting: &records) }
                     if case .moved(let count) = step { received += buffer[..<count] }
                     return step
                 }
