@@ -4,6 +4,7 @@ import AFNetworkingTesting
 import AFTestFixtures
 import AFTestSupport
 import AFVirtualWorld
+import Dispatch
 import Foundation
 import Testing
 
@@ -199,8 +200,12 @@ struct HopTests {
         let second = session()
         let outcomes = Outcomes()
         let task = second.dataTask(with: server.url("/kept"), completionHandler: outcomes.handler)
+        // The loop begins the task and hears of the suspension in one turn, before the disk can answer.
+        let gate = DispatchSemaphore(value: 0)
+        second.world.enqueue { gate.wait() }
         task.resume()
         task.suspend()
+        gate.signal()
         await second.settled()
         second.configuration.urlCache?.removeAllCachedResponses()
         task.resume()
