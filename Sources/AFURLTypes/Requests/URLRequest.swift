@@ -13,7 +13,8 @@ public struct URLRequest: Sendable {
 
     // Unchecked: a request changes its box only while no other request has it, so no other thread can read it.
     private final class Box: @unchecked Sendable {
-        var contents: Contents
+        // Opted out of run-time exclusivity checks: a request is a value, so the compiler checks each access to it.
+        @exclusivity(unchecked) var contents: Contents
         /// The bytes that were sent first: a request that is sent again has the same.
         let frozen = OnceReference<WireRequest>()
 
