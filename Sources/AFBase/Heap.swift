@@ -12,7 +12,8 @@ public struct HeapPlace: Sendable {
 /// A queue by key: the element with the smallest key comes first, and of equal keys the one that was added first.
 ///
 /// Adding, moving and removing take O(log n). Each element has a place, by which its owner finds it again, so an element
-/// that leaves early leaves nothing behind.
+/// that leaves early leaves nothing behind. As long as elements come in their order and leave at the ends, it is a list:
+/// nothing is compared but neighbours.
 ///
 /// Public and inlinable as `Lock` is: unspecialized, each use costs a thousand instructions.
 public struct Heap<Key: Comparable, Element> {
@@ -56,9 +57,15 @@ public struct Heap<Key: Comparable, Element> {
     @usableFromInline
     static var keptCapacity: Int { 64 }
 
-    /// No node goes before its parent, which is at half its position.
+    /// Those before `start` are gone. Of the others, counted from there, none goes before its parent, which is at half its
+    /// position.
     @usableFromInline
     var nodes: ContiguousArray<Node> = []
+    /// Not zero only while the nodes are in order: each end of a list in order is a heap as well.
+    @usableFromInline
+    var start = 0
+    @usableFromInline
+    var isInOrder = true
     @usableFromInline
     var slots: ContiguousArray<Slot> = []
     @usableFromInline
@@ -72,19 +79,19 @@ public struct Heap<Key: Comparable, Element> {
 
     /// How many elements it has.
     @inlinable
-    public var count: Int { nodes.count }
+    public var count: Int { nodes.count - start }
 
     /// Whether it has none.
     @inlinable
-    public var isEmpty: Bool { nodes.isEmpty }
+    public var isEmpty: Bool { nodes.count == start }
 
     /// The element that comes first.
     @inlinable
-    public var first: Element? { nodes.first.flatMap { slots[$0.slot].element } }
+    public var first: Element? { isEmpty ? nil : slots[nodes[start].slot].element }
 
     /// The key of the element that comes first.
     @inlinable
-    public var firstKey: Key? { nodes.first?.key }
+    public var firstKey: Key? { isEmpty ? nil : nodes[start].key }
 
     /// The key of an element.
     @inlinable
@@ -104,14 +111,19 @@ public struct Heap<Key: Comparable, Element> {
         }
         lastNumber += 1
         let node = Node(key: key, number: lastNumber, slot: slot)
+        let isBehind = isEmpty || nodes[nodes.count - 1] < node
         nodes.append(node)
-        rise(node, from: nodes.count - 1)
+        if !isInOrder || !isBehind {
+            leaveOrder()
+            rise(node, from: nodes.count - 1)
+        }
         return HeapPlace(slot: slot)
     }
 
     /// Gives an element another key. Among those with that key it stands where it was added.
     @inlinable
     public mutating func move(_ place: HeapPlace, to key: Key) {
+        leaveOrder()
         let position = slots[place.slot].position
         var node = nodes[position]
         node.key = key
@@ -122,15 +134,18 @@ public struct Heap<Key: Comparable, Element> {
     @inlinable
     @discardableResult
     public mutating func remove(_ place: HeapPlace) -> Element? {
-        let position = slots[place.slot].position
-        let last = nodes.removeLast()
-        if position < nodes.count { put(last, at: position) }
+        if isInOrder, slots[place.slot].position == start {
+            start += 1
+        } else {
+            if slots[place.slot].position < nodes.count - 1 { leaveOrder() }
+            let position = slots[place.slot].position
+            let last = nodes.removeLast()
+            if position < nodes.count { put(last, at: position) }
+        }
         let element = slots[place.slot].element.take()
         slots[place.slot].position = firstFree
         firstFree = place.slot
-        if nodes.isEmpty, slots.count > Self.keptCapacity {
-            (nodes, slots, firstFree) = ([], [], -1)
-        }
+        tidy()
         return element
     }
 
@@ -138,7 +153,7 @@ public struct Heap<Key: Comparable, Element> {
     @inlinable
     @discardableResult
     public mutating func popFirst() -> Element? {
-        nodes.first.flatMap { remove(HeapPlace(slot: $0.slot)) }
+        isEmpty ? nil : remove(HeapPlace(slot: nodes[start].slot))
     }
 
     /// Whether fewer than `limit` elements come before this one. Looks at twice that many.
@@ -149,7 +164,7 @@ public struct Heap<Key: Comparable, Element> {
         var open = [0]
         while before < limit, let position = open.popLast() {
             // What stands below a node comes after it.
-            guard position < nodes.count, nodes[position] < node else { continue }
+            guard position < count, nodes[start + position] < node else { continue }
             before += 1
             open += [2 * position + 1, 2 * position + 2]
         }
@@ -162,14 +177,48 @@ public struct Heap<Key: Comparable, Element> {
         var best: Node?
         var open = [0]
         while let position = open.popLast() {
-            guard position < nodes.count, best.map({ nodes[position] < $0 }) ?? true else { continue }
-            if slots[nodes[position].slot].element.map(fits) == true {
-                best = nodes[position]
+            guard position < count else { continue }
+            let node = nodes[start + position]
+            guard best.map({ node < $0 }) ?? true else { continue }
+            if slots[node.slot].element.map(fits) == true {
+                best = node
             } else {
                 open += [2 * position + 1, 2 * position + 2]
             }
         }
         return best.flatMap { slots[$0.slot].element }
+    }
+
+    /// From now on it is a heap, until it is empty.
+    @inlinable
+    mutating func leaveOrder() {
+        isInOrder = false
+        dropGone()
+    }
+
+    /// Removes the nodes that are gone.
+    @inlinable
+    mutating func dropGone() {
+        guard start > 0 else { return }
+        nodes.removeFirst(start)
+        start = 0
+        for position in nodes.indices { slots[nodes[position].slot].position = position }
+    }
+
+    @inlinable
+    mutating func tidy() {
+        guard isEmpty else {
+            // As many are gone as are moved.
+            if start >= Self.keptCapacity, start > nodes.count / 2 { dropGone() }
+            return
+        }
+        isInOrder = true
+        start = 0
+        if slots.count > Self.keptCapacity {
+            (nodes, slots, firstFree) = ([], [], -1)
+        } else {
+            nodes.removeAll(keepingCapacity: true)
+        }
     }
 
     @inlinable
@@ -181,33 +230,45 @@ public struct Heap<Key: Comparable, Element> {
         }
     }
 
+    // A request passes through a heap or two: these two work on the memory itself, without a check for each step.
+
     @inlinable
     mutating func rise(_ node: Node, from start: Int) {
-        var position = start
-        while position > 0, node < nodes[(position - 1) / 2] {
-            set(nodes[(position - 1) / 2], at: position)
-            position = (position - 1) / 2
+        nodes.withUnsafeMutableBufferPointer { nodes in
+            slots.withUnsafeMutableBufferPointer { slots in
+                var position = start
+                while position > 0 {
+                    let parent = nodes[(position - 1) / 2]
+                    guard node < parent else { break }
+                    nodes[position] = parent
+                    slots[parent.slot].position = position
+                    position = (position - 1) / 2
+                }
+                nodes[position] = node
+                slots[node.slot].position = position
+            }
         }
-        set(node, at: position)
     }
 
     @inlinable
     mutating func sink(_ node: Node, from start: Int) {
-        var position = start
-        while 2 * position + 1 < nodes.count {
-            var child = 2 * position + 1
-            if child + 1 < nodes.count, nodes[child + 1] < nodes[child] { child += 1 }
-            guard nodes[child] < node else { break }
-            set(nodes[child], at: position)
-            position = child
+        nodes.withUnsafeMutableBufferPointer { nodes in
+            slots.withUnsafeMutableBufferPointer { slots in
+                let count = nodes.count
+                var position = start
+                while 2 * position + 1 < count {
+                    var place = 2 * position + 1
+                    if place + 1 < count, nodes[place + 1] < nodes[place] { place += 1 }
+                    let child = nodes[place]
+                    guard child < node else { break }
+                    nodes[position] = child
+                    slots[child.slot].position = position
+                    position = place
+                }
+                nodes[position] = node
+                slots[node.slot].position = position
+            }
         }
-        set(node, at: position)
-    }
-
-    @inlinable
-    mutating func set(_ node: Node, at position: Int) {
-        nodes[position] = node
-        slots[node.slot].position = position
     }
 }
 

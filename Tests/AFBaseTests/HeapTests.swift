@@ -52,6 +52,34 @@ struct HeapTests {
         }
     }
 
+    @Test func `elements that come in order leave in order, though others leave early or come late`() {
+        var generator = SystemRandomNumberGenerator()
+        for disorder in [0, 1, 50] {
+            var (heap, list, places, number) = (Heap<Int, Int>(), [Int](), [Int: HeapPlace](), 0)
+            for _ in 0..<4_000 {
+                let isFilling = list.count < 300 && Bool.random(using: &generator)
+                if isFilling || list.isEmpty {
+                    places[number] = heap.add(number, 0)
+                    list.append(number)
+                    number += 1
+                } else if Int.random(in: 0..<1_000, using: &generator) < disorder,
+                    let place = places[list[list.count / 2]]
+                {
+                    #expect(heap.remove(place) == list.remove(at: list.count / 2))
+                } else if Int.random(in: 0..<10, using: &generator) == 0, let place = places[list[list.count - 1]] {
+                    #expect(heap.remove(place) == list.removeLast())
+                } else {
+                    #expect(heap.popFirst() == list.removeFirst())
+                }
+                #expect(heap.first == list.first && heap.count == list.count)
+                guard let last = list.last.flatMap({ places[$0] }) else { continue }
+                #expect(heap.isAmongFirst(list.count, last) && !heap.isAmongFirst(list.count - 1, last))
+            }
+            while let first = heap.popFirst() { #expect(first == list.removeFirst()) }
+            #expect(list.isEmpty)
+        }
+    }
+
     @Test func `a heap keeps no element that has left, and its storage only while it is small`() {
         final class Object {}
         var heap = Heap<Int, Object>()
