@@ -6,7 +6,7 @@ import AFTLS
 /// kept under its scope, and whatever keeps such a thing takes the scope as a parameter without a default. Connections, TLS
 /// sessions and proven chains have the same facts in `ConnectionKey`.
 ///
-/// `SessionCore.scope` makes them, and no other code.
+/// `SessionScopes` makes them, and no other code.
 package struct TrustScope: Hashable, Sendable {
     /// What tells it from all other scopes.
     package let bytes: [UInt8]

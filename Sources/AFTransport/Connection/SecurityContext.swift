@@ -49,6 +49,8 @@ package final class SecurityContext {
     /// Whether equal fingerprints mean equal decisions: an evaluator without one says nothing about its own.
     package var isNamed: Bool { evaluator == nil || evaluator?.fingerprint != nil }
 
+    /// Whether a connection may resume the TLS session of an earlier one. Not under an evaluator without a fingerprint: it
+    /// may decide otherwise now, and resumption would not ask it.
     package var mayResume: Bool { configuration.resumesSessions && isNamed }
 }
 

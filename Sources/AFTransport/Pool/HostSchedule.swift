@@ -1,23 +1,6 @@
 import AFBase
 import AFLoop
 
-/// How many connections there are.
-struct PoolCensus {
-    var connections = 0
-    /// Those among them that no request uses.
-    var idle = 0
-
-    static func += (sum: inout PoolCensus, other: PoolCensus) {
-        sum.connections += other.connections
-        sum.idle += other.idle
-    }
-
-    static func -= (sum: inout PoolCensus, other: PoolCensus) {
-        sum.connections -= other.connections
-        sum.idle -= other.idle
-    }
-}
-
 /// What a host wants that must not dial before another has closed a connection.
 enum HostWant: Comparable {
     /// A request waits, and there is no connection at all.

@@ -2,11 +2,11 @@ import AFBase
 import AFTransport
 import Synchronization
 
-/// The rules by which a session judges its servers, as they are now. They change in one way only: the
-/// program through `URLSession.tls`, an evaluator that changes itself, or a delegate that begins to answer by other rules.
+/// The rules by which a session judges its servers, as they are now.
 ///
-/// A change counts at once. The loop looks at the number of changes before a request leaves: a change may come from another
-/// thread in the middle of a turn, and the job that applies it waits for the next one.
+/// They change when the program sets `URLSession.tls`, when an evaluator changes itself, and when a delegate begins to
+/// answer challenges by other rules. A change counts at once: the loop looks at the number of changes before a request
+/// leaves. A change may come from another thread in the middle of a turn, and the job that applies it waits for the next.
 final class SessionRules: Sendable {
     private struct State {
         var tls: TLSConfiguration
