@@ -29,11 +29,15 @@ static int make_folder(int folder, const char *name) {
     return (int)result;
 }
 
+int caf_open_folder_at(int folder, const char *name) {
+    PERFORM(CAF_CALL_OPEN, -1, 0, openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    return (int)result;
+}
+
 int caf_open_own_folder(int folder, const char *name) {
     int made = make_folder(folder, name);
     if (made < 0 && made != -EEXIST) return made;
-    PERFORM(CAF_CALL_OPEN, -1, 0, openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    return (int)result;
+    return caf_open_folder_at(folder, name);
 }
 
 // A position of its own: a duplicate would share the one of `folder`.
@@ -54,7 +58,7 @@ static int next_entry(DIR *stream, struct dirent **entry) {
     return (int)result;
 }
 
-int caf_for_each_name(int folder, void (*body)(const char *name, void *context), void *context) {
+int caf_for_names(int folder, bool (*body)(const char *name, void *context), void *context) {
     DIR *stream = NULL;
     struct dirent *entry = NULL;
     int descriptor = open_again(folder);
@@ -64,9 +68,24 @@ int caf_for_each_name(int folder, void (*body)(const char *name, void *context),
         caf_close(descriptor);
         return status;
     }
-    while ((status = next_entry(stream, &entry)) == 0 && entry != NULL) body(entry->d_name, context);
+    while ((status = next_entry(stream, &entry)) == 0 && entry != NULL && body(entry->d_name, context)) {}
     closedir(stream);
     return status;
+}
+
+typedef struct {
+    void (*body)(const char *name, void *context);
+    void *context;
+} each_name;
+
+static bool take_name(const char *name, void *context) {
+    const each_name *each = context;
+    each->body(name, each->context);
+    return true;
+}
+
+int caf_for_each_name(int folder, void (*body)(const char *name, void *context), void *context) {
+    return caf_for_names(folder, take_name, &(each_name){body, context});
 }
 
 // MARK: Opening
@@ -94,6 +113,10 @@ int caf_create_file(int folder, const char *name, bool *has_name) {
     if (nameless >= 0 || (nameless != -EOPNOTSUPP && nameless != -EISDIR && nameless != -ENOENT && nameless != -EINVAL))
         return nameless;
     *has_name = true;
+    return caf_create_named_file(folder, name);
+}
+
+int caf_create_named_file(int folder, const char *name) {
     PERFORM(CAF_CALL_OPEN, -1, 0, openat(folder, name, O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR | O_CLOEXEC, 0600));
     return (int)result;
 }
@@ -124,6 +147,8 @@ static void copy_status(const struct stat *from, caf_file_status *to) {
         .size = from->st_size,
         // Unsigned, since a date may be any number; one beyond the year 2262 becomes another one.
         .modified_nanoseconds = (int64_t)((uint64_t)from->st_mtim.tv_sec * 1000000000 + (uint64_t)from->st_mtim.tv_nsec),
+        .allocated = (int64_t)from->st_blocks * 512,
+        .links = from->st_nlink,
         .owner = from->st_uid,
         .permissions = from->st_mode & 07777,
         .is_regular = S_ISREG(from->st_mode),
@@ -142,6 +167,15 @@ int caf_file_status_at(int folder, const char *name, caf_file_status *status) {
     struct stat found = {0};
     PERFORM(CAF_CALL_FSTAT, -1, 0, fstatat(folder, name, &found, AT_SYMLINK_NOFOLLOW));
     if (result >= 0) copy_status(&found, status);
+    return (int)result;
+}
+
+int caf_free_space(int descriptor, int64_t *bytes) {
+    struct statfs system = {0};
+    PERFORM(CAF_CALL_FSTAT, descriptor, 0, fstatfs(descriptor, &system));
+    // The size of a block has another name on file systems that know fragments; Linux sets it on all.
+    int64_t size = system.f_frsize > 0 ? system.f_frsize : system.f_bsize;
+    if (result >= 0 && __builtin_mul_overflow((int64_t)system.f_bavail, size, bytes)) *bytes = INT64_MAX;
     return (int)result;
 }
 
@@ -287,6 +321,11 @@ int caf_touch(int descriptor) {
 
 int caf_unlink(int folder, const char *name) {
     PERFORM(CAF_CALL_UNLINK, -1, 0, unlinkat(folder, name, 0));
+    return (int)result;
+}
+
+int caf_remove_folder(int folder, const char *name) {
+    PERFORM(CAF_CALL_UNLINK, -1, 0, unlinkat(folder, name, AT_REMOVEDIR));
     return (int)result;
 }
 

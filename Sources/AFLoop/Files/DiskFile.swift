@@ -95,6 +95,20 @@ package final class DiskFile: Sendable {
         return filled
     }
 
+    /// Up to `count` bytes from `offset` on; fewer where the file ends before.
+    package func bytes(at offset: Int64, count: Int) throws(SystemCallError) -> [UInt8] {
+        var failure: SystemCallError?
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+            do throws(SystemCallError) {
+                filled = try read(into: UnsafeMutableRawBufferPointer(buffer), at: offset)
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+        return bytes
+    }
+
     /// Reads what is in memory anyway, and never waits. Nil if the disk would have to be
     /// asked, also for whether the file ends there: Linux 5.9 and 5.10 say 0 for both (readv(2)).
     package func readWithoutWaiting(
@@ -157,6 +171,10 @@ package struct FileStatus: Sendable {
 
     package let identity: Identity
     package let size: Int64
+    /// How many bytes it takes on the disk.
+    package let allocated: Int64
+    /// Whether it has no name any more: it was removed while it was open.
+    package let isRemoved: Bool
     /// Nanoseconds since 1970.
     package let modified: Int64
     package let isRegular: Bool
@@ -167,6 +185,8 @@ package struct FileStatus: Sendable {
     init(_ status: caf_file_status) {
         identity = Identity(device: status.device, inode: status.inode)
         size = status.size
+        allocated = status.allocated
+        isRemoved = status.links == 0
         modified = status.modified_nanoseconds
         isRegular = status.is_regular
         isFolder = status.is_folder

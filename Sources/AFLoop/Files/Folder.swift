@@ -24,6 +24,16 @@ package final class Folder: Sendable {
         return Folder(try Folder.check(result == -EEXIST || result == -ENOSPC ? .mkdir : .open, result))
     }
 
+    /// A folder in this one, not through a link.
+    package func folder(named name: String) throws(SystemCallError) -> Folder {
+        Folder(try Folder.check(.open, caf_open_folder_at(descriptor, name)))
+    }
+
+    /// Makes a file that has `name` at once, which nothing may have yet.
+    package func makeNamedFile(_ name: String) throws(SystemCallError) -> DiskFile {
+        DiskFile(try Folder.check(.open, caf_create_named_file(descriptor, name)))
+    }
+
     /// Makes a file, without a name where the file system can do that, and else with
     /// `name`, which nothing may have yet.
     package func makeFile(named name: String) throws(SystemCallError) -> (file: DiskFile, hasName: Bool) {
@@ -85,33 +95,64 @@ package final class Folder: Sendable {
         _ = try Folder.check(.unlink, caf_unlink(descriptor, name))
     }
 
+    /// Removes a folder in this one, which must be empty.
+    package func removeFolder(_ name: String) throws(SystemCallError) {
+        _ = try Folder.check(.unlink, caf_remove_folder(descriptor, name))
+    }
+
+    /// How many bytes the file system has left for this user.
+    package func freeSpace() throws(SystemCallError) -> Int64 {
+        var bytes: Int64 = 0
+        _ = try Folder.check(.fstat, caf_free_space(descriptor, &bytes))
+        return bytes
+    }
+
     /// The names in it, in no order; those that are not all ASCII are left out. None if it cannot be read.
     package var names: [String] { (try? listed()) ?? [] }
 
     /// The names in it, in no order; those that are not all ASCII are left out.
-    package func listed() throws(SystemCallError) -> [String] {
-        var names: [String] = []
-        let result = withUnsafeMutablePointer(to: &names) { pointer in
-            caf_for_each_name(
+    package func listed() throws(SystemCallError) -> [String] { try listed(atMost: .max) { _ in true } }
+
+    /// The first names in it that are wanted, in no order; those that are not all ASCII are left out. A folder with
+    /// very many names is read no further than that.
+    package func listed(
+        atMost limit: Int,
+        where isWanted: @escaping (String) -> Bool
+    ) throws(SystemCallError) -> [String] {
+        var list = NameList(limit: limit, isWanted: isWanted)
+        let result = withUnsafeMutablePointer(to: &list) { pointer in
+            caf_for_names(
                 descriptor,
                 { name, context in
-                    guard let name, let context else { return }
+                    guard let name, let context else { return false }
                     let bytes = UnsafeRawBufferPointer(start: name, count: strlen(name))
-                    guard bytes.allSatisfy({ $0 < 0x80 }) else { return }
-                    context.assumingMemoryBound(to: [String].self).pointee.append(
-                        String(decoding: bytes, as: UTF8.self)
-                    )
+                    return context.assumingMemoryBound(to: NameList.self).pointee.take(bytes)
                 },
                 pointer
             )
         }
         _ = try Folder.check(.open, result)
-        return names
+        return list.names
     }
 
     private static func check(_ call: SystemCall, _ result: Int32) throws(SystemCallError) -> Int32 {
         guard result >= 0 else { throw SystemCallError(call, code: -result) }
         return result
+    }
+}
+
+/// The names of a folder, while they are read.
+private struct NameList {
+    let limit: Int
+    let isWanted: (String) -> Bool
+    var names: [String] = []
+
+    /// - Returns: Whether more names may be taken.
+    mutating func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard names.count < limit, bytes.allSatisfy({ $0 < 0x80 }) else { return names.count < limit }
+        let name = String(decoding: bytes, as: UTF8.self)
+        if isWanted(name) { names.append(name) }
+        return names.count < limit
     }
 }
 

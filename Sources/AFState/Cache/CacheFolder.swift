@@ -1,33 +1,91 @@
 import AFLoop
 import Glibc
 
-/// The folder of a cache on disk. Each file has the name of its entry, and is complete or not there at all. Every
-/// method may wait for the disk.
+/// The folder of a cache on disk: segments with many records each, of this user alone. Every method may wait for the
+/// disk, and all of them are called under one lock; any number of processes use the folder at a time.
 ///
-/// A file gets its name only when it is written, and replaces the one of that name in the same step. Nothing is synced:
-/// a cache may be lost, and a file that a power failure left incomplete fails its checksum.
-package struct CacheFolder {
-    struct Found {
-        let id: CacheEntryID
-        let size: Int
-        /// Nanoseconds since 1970.
-        let used: Int64
+/// Records are only appended, by the one process that has locked their segment, and marked as dead in place, by any. So
+/// whatever a process is killed at, it leaves complete records, and at the end of one file perhaps a part of one. Nothing
+/// is synced: a cache may be lost, and what a power failure left of a payload fails the checksum that its owner puts
+/// there.
+package final class CacheFolder {
+    /// What became known since the last time. Remove first, then add: a number may be used again.
+    struct Changes {
+        var added: [CacheDiskIndex.Entry] = []
+        var removed: [UInt16] = []
     }
 
-    /// Seconds after which a file without its final name belongs to a process that has died.
-    private static let temporaryLifetime: Int64 = 3600
+    struct Usage: Equatable {
+        /// What the disk gives away.
+        var bytes = 0
+        var files = 0
+    }
+
+    /// The segment to which this process appends; it is locked as long as the file is open.
+    struct Active {
+        let number: UInt16
+        let file: DiskFile
+        var records: [CacheRecord]
+    }
+
     /// Every incompatible format of these files has its own number.
-    package static let name = "AFURLSession-cache-2"
+    package static let name = "AFURLSession-cache-3"
+    /// The longest payload that can be stored.
+    static let payloadLimit = CachePlace.lengthLimit - 64
 
-    private let folder: Folder
-    private let parent: String
+    let folder: Folder
+    let parent: String
+    /// For how many bytes the segments are meant.
+    var capacity: Int
+    /// The oldest segments are removed if there are more.
+    var fileLimit = 2000
+    private let fixedSegmentSize: Int?
+    var segments: [UInt16: CacheSegment] = [:]
+    private(set) var numbers: [CacheSegment.Name: UInt16] = [:]
+    private var lastNumber: UInt16 = 0
+    var active: Active?
+    var unreported = Changes()
+    var hasFormerLayouts = true
 
-    /// Opens the folder in `parent`, and makes both for this user alone where they are missing. A folder that other
-    /// users could access is refused.
-    init(in parent: String) throws(SystemCallError) {
+    /// Opens the folder in `parent`, and makes it for this user alone where it is missing. A folder that other users
+    /// could access is refused.
+    ///
+    /// - Parameters:
+    ///   - levels: How many folders at the end of the path are made if they are missing: 1 is `parent` itself.
+    ///   - segmentSize: Nil for one that suits the capacity.
+    init(
+        in parent: String,
+        making levels: Int,
+        capacity: Int,
+        segmentSize: Int? = nil
+    ) throws(SystemCallError) {
         self.parent = parent
-        folder = try CacheFolder.makeFolder(parent).ownFolder(named: CacheFolder.name)
+        self.capacity = capacity
+        fixedSegmentSize = segmentSize
+        folder = try CacheFolder.makeFolder(parent, levels).ownFolder(named: CacheFolder.name)
         guard try folder.status().isPrivate else { throw SystemCallError(.open, code: EPERM) }
+        _ = removeFormerLayouts(atMost: 100)
+    }
+
+    /// Opens the folder only if it exists, to remove what is in it.
+    convenience init(existingIn parent: String, capacity: Int) throws(SystemCallError) {
+        _ = try Folder(path: parent).folder(named: CacheFolder.name)
+        try self.init(in: parent, making: 0, capacity: capacity)
+    }
+
+    private static func makeFolder(_ path: String, _ levels: Int) throws(SystemCallError) -> Folder {
+        do throws(SystemCallError) {
+            return try Folder(path: path)
+        } catch {
+            let trimmed = path.utf8.last == UInt8(ascii: "/") ? String(path.dropLast()) : path
+            guard error.code == ENOENT, levels > 0, let slash = trimmed.utf8.lastIndex(of: UInt8(ascii: "/")) else {
+                throw error
+            }
+            let parent = String(trimmed[..<slash])
+            let name = String(trimmed[trimmed.utf8.index(after: slash)...])
+            guard !name.isEmpty, name != ".", name != ".." else { throw error }
+            return try makeFolder(parent.isEmpty ? "/" : parent, levels - 1).ownFolder(named: name)
+        }
     }
 
     /// Whether the folder was removed or has lost its name. File systems report different errors for the use of a
@@ -39,15 +97,7 @@ package struct CacheFolder {
         return there.identity != own.identity
     }
 
-    /// Opens the folder only if it exists, to remove files in it.
-    init(existingIn parent: String) throws(SystemCallError) {
-        guard try Folder(path: parent).status(of: CacheFolder.name).isFolder else {
-            throw SystemCallError(.open, code: ENOTDIR)
-        }
-        try self.init(in: parent)
-    }
-
-    /// Whether there is no such folder, and so no entry in it.
+    /// Whether there is no such folder, and so no record in it.
     static func isMissing(in parent: String) -> Bool {
         do throws(SystemCallError) {
             _ = try Folder(path: parent).status(of: CacheFolder.name)
@@ -57,128 +107,137 @@ package struct CacheFolder {
         }
     }
 
-    private static func makeFolder(_ path: String) throws(SystemCallError) -> Folder {
-        do throws(SystemCallError) {
-            return try Folder(path: path)
-        } catch {
-            let trimmed = path.utf8.last == UInt8(ascii: "/") ? String(path.dropLast()) : path
-            guard error.code == ENOENT, let slash = trimmed.utf8.lastIndex(of: UInt8(ascii: "/")) else { throw error }
-            let parent = String(trimmed[..<slash])
-            let name = String(trimmed[trimmed.utf8.index(after: slash)...])
-            guard !name.isEmpty, name != ".", name != ".." else { throw error }
-            return try makeFolder(parent.isEmpty ? "/" : parent).ownFolder(named: name)
-        }
+    /// How long a segment becomes, unless a single record is longer. There are at most 1,500 segments in a full cache,
+    /// so that those of a very large one are longer than 4 MiB.
+    var segmentSize: Int {
+        fixedSegmentSize ?? min(max(capacity / 32, 1 << 16), max(1 << 22, min(capacity / 1500, 1 << 25)))
     }
 
-    // MARK: - Files
+    /// What the file system has left for this user.
+    func freeSpace() throws(SystemCallError) -> Int64 { try folder.freeSpace() }
 
-    func write(_ bytes: [UInt8], as name: String) throws(SystemCallError) {
-        let temporary = try CacheFolder.temporaryName()
-        let (file, hasName) = try folder.makeFile(named: temporary)
-        var isNamed = hasName
+    // MARK: - Following other processes
+
+    /// All records of the folder. Some of them may be dead.
+    func load() throws(SystemCallError) -> CacheDiskIndex {
+        for number in Array(segments.keys) where number != active?.number { drop(number) }
+        unreported = Changes()
+        let own = active.map { active in active.records.compactMap { entry($0.tag, in: active.number, $0) } } ?? []
+        try look()
+        defer { unreported = Changes() }
+        return CacheDiskIndex(own + unreported.added)
+    }
+
+    /// What other processes appended and removed since the last time, and what ``append(_:)`` wrote before it failed.
+    func refresh() throws(SystemCallError) -> Changes {
+        try look()
+        defer { unreported = Changes() }
+        return unreported
+    }
+
+    /// Looks which segments there are, and at those that may have grown.
+    func look() throws(SystemCallError) {
+        var present: Set<CacheSegment.Name> = []
+        for text in try folder.listed() {
+            guard let name = CacheSegment.Name(text) else { continue }
+            present.insert(name)
+            do throws(SystemCallError) {
+                if let number = numbers[name] { try follow(number) } else { try take(name) }
+            } catch {
+                // Another process has removed it, or it is a link, and none of ours.
+                guard error.code == ENOENT || error.code == ELOOP else { throw error }
+                present.remove(name)
+            }
+        }
+        for (name, number) in numbers where !present.contains(name) { lose(number) }
+    }
+
+    private func take(_ name: CacheSegment.Name) throws(SystemCallError) {
+        let file = try folder.openFileForReading(named: name.text)
+        let status = try file.status()
+        guard status.isRegular, status.isPrivate, let number = add(name) else { return }
         do throws(SystemCallError) {
-            try CacheFolder.fill(file, with: bytes)
-            if !hasName { try file.link(as: temporary, in: folder) }
-            isNamed = true
-            try folder.replace(name, with: temporary)
-            isNamed = false
-            try file.close()
+            try read(number, file, status)
         } catch {
-            if isNamed { try? folder.remove(temporary) }
+            drop(number)
             throw error
         }
     }
 
-    private static func temporaryName() throws(SystemCallError) -> String {
-        let digest = CacheDigest(of: try SystemRandom.bytes(16))
-        return digest.text + ".tmp"
-    }
-
-    private static func fill(_ file: DiskFile, with bytes: [UInt8]) throws(SystemCallError) {
-        var failure: SystemCallError?
-        bytes.withUnsafeBytes { buffer in
-            var written: Int64 = 0
-            do throws(SystemCallError) {
-                try file.write([buffer], at: 0, written: &written)
-            } catch {
-                failure = error
-            }
-        }
-        if let failure { throw failure }
-    }
-
-    /// All bytes of a file. Nil if it is not a private file of this user, or longer than `limit`.
-    ///
-    /// - Parameter marksUse: Whether the file counts as used now, also for other processes.
-    func read(_ name: String, limit: Int, marksUse: Bool) throws(SystemCallError) -> [UInt8]? {
-        let file = try folder.openFile(named: name)
+    private func follow(_ number: UInt16) throws(SystemCallError) {
+        guard let segment = segments[number], !segment.isSealed, active?.number != number else { return }
+        let there = try folder.status(of: segment.name.text)
+        segments[number]?.allocated = Int(there.allocated)
+        guard there.size != segment.size else { return }
+        let file = try folder.openFileForReading(named: segment.name.text)
         let status = try file.status()
-        guard status.isRegular, status.isPrivate, status.size <= Int64(limit) else { return nil }
-        if marksUse { try? file.touch() }
-        var failure: SystemCallError?
-        let bytes = [UInt8](unsafeUninitializedCapacity: Int(status.size)) { buffer, count in
-            do throws(SystemCallError) {
-                count = try file.read(into: UnsafeMutableRawBufferPointer(buffer), at: 0)
-            } catch {
-                failure = error
-            }
+        guard status.isRegular, status.isPrivate, status.size >= segment.end else {
+            // It was emptied, since it could not be removed, or damaged.
+            lose(number)
+            return try take(segment.name)
         }
-        if let failure { throw failure }
-        return bytes
+        try read(number, file, status)
     }
 
-    /// - Returns: Whether the name has no entry any more: a file that cannot be removed is emptied.
-    @discardableResult
-    func remove(_ name: String) -> Bool {
-        do throws(SystemCallError) {
-            try folder.remove(name)
-            return true
-        } catch {
-            return error.code == ENOENT || (try? empty(name)) != nil
-        }
-    }
-
-    private func empty(_ name: String) throws(SystemCallError) {
-        let file = try folder.openFile(named: name)
-        let status = try file.status()
-        guard status.isRegular, status.isPrivate else { throw SystemCallError(.open, code: EPERM) }
-        try file.truncate(to: 0)
-    }
-
-    // MARK: - Listing
-
-    /// The entries, the latest used last. Unfinished files that other processes left behind are removed.
+    /// Takes note of the records behind those that are known.
     ///
-    /// - Parameter wall: Now, in seconds since 1970.
-    func scan(wall: Int64) throws(SystemCallError) -> [Found] {
-        var found: [Found] = []
-        for name in try folder.listed() {
-            let id = CacheEntryID(name: name)
-            guard id != nil || name.hasSuffix(".tmp") else { continue }
-            do throws(SystemCallError) {
-                let status = try folder.status(of: name)
-                guard status.isRegular else { continue }
-                if let id {
-                    found.append(Found(id: id, size: Int(clamping: status.size), used: status.modified))
-                } else if status.modified / 1_000_000_000 < wall - CacheFolder.temporaryLifetime {
-                    remove(name)
+    /// - Parameter body: Gets each record of an unsealed segment, also the known ones if there is a body at all.
+    func read(
+        _ number: UInt16,
+        _ file: DiskFile,
+        _ status: FileStatus,
+        _ body: ((CacheRecord) -> Void)? = nil
+    ) throws(SystemCallError) {
+        guard var segment = segments[number] else { return }
+        let size = Int(clamping: status.size)
+        var found: [CacheDiskIndex.Entry] = []
+        let footer = try CacheFooter.read(file, size: size, key: segment.name.key) { tag, offset, length in
+            guard offset >= segment.end, let place = CachePlace(segment: number, offset: offset, length: length) else {
+                return
+            }
+            found.append(CacheDiskIndex.Entry(tag: tag, place: place))
+        }
+        let start = body == nil ? segment.end : 0
+        let end =
+            if let footer { footer } else {
+                try CacheRecord.scan(file, from: start, to: size, key: segment.name.key) { record in
+                    body?(record)
+                    guard record.isLive, record.offset >= segment.end else { return }
+                    if let entry = entry(record.tag, in: number, record) { found.append(entry) }
                 }
-            } catch {
-                // A caller that replaces or removes the entry must know that it is there.
-                if let id, error.code != ENOENT { found.append(Found(id: id, size: 0, used: .min)) }
             }
-        }
-        return found.sorted { $0.used < $1.used }
+        segment.isSealed = footer != nil
+        (segment.end, segment.size, segment.allocated) = (max(segment.end, end), size, Int(status.allocated))
+        segments[number] = segment
+        unreported.added += found
     }
 
-    /// The doomed entries in the folder; other processes may have stored some that the index does not know.
-    func entries(doomedBy dooms: CacheState.Dooms) throws(SystemCallError) -> [CacheEntryID] {
-        guard dooms.isAll || !dooms.keys.isEmpty else { return [] }
-        return try folder.listed().compactMap { CacheEntryID(name: $0) }.filter { dooms.contains($0) }
+    func entry(_ tag: UInt64, in number: UInt16, _ record: CacheRecord) -> CacheDiskIndex.Entry? {
+        CachePlace(segment: number, offset: record.offset, length: record.length)
+            .map { CacheDiskIndex.Entry(tag: tag, place: $0) }
     }
 
-    /// Removes the files without their final names. Their processes fail to publish them.
-    func removeTemporary() {
-        for name in folder.names where name.hasSuffix(".tmp") { remove(name) }
+    // MARK: - Numbers
+
+    /// - Returns: The number of a new segment; nil if there are too many files.
+    func add(_ name: CacheSegment.Name) -> UInt16? {
+        guard segments.count < Int(UInt16.max) - 1 else { return nil }
+        repeat { lastNumber &+= 1 } while lastNumber == 0 || segments[lastNumber] != nil
+        segments[lastNumber] = CacheSegment(name: name)
+        numbers[name] = lastNumber
+        return lastNumber
+    }
+
+    func drop(_ number: UInt16) {
+        guard let segment = segments.removeValue(forKey: number) else { return }
+        numbers[segment.name] = nil
+        if active?.number == number { active = nil }
+        unreported.added.removeAll { $0.place.segment == number }
+    }
+
+    /// Another process has removed the segment.
+    func lose(_ number: UInt16) {
+        drop(number)
+        unreported.removed.append(number)
     }
 }

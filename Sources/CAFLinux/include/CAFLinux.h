@@ -137,6 +137,10 @@ typedef struct {
     uint64_t inode;
     int64_t size;
     int64_t modified_nanoseconds;
+    // What the file takes on the disk, in bytes.
+    int64_t allocated;
+    // How many names it has.
+    uint64_t links;
     uint32_t owner;
     // Permission bits without the type.
     uint32_t permissions;
@@ -145,11 +149,15 @@ typedef struct {
 } caf_file_status;
 
 int caf_open_folder(const char *path);
+// A folder in a folder. Never through a link.
+int caf_open_folder_at(int folder, const char *name);
 // A folder in a folder, made for us alone if it is missing. Never through a link.
 int caf_open_own_folder(int folder, const char *name);
 // A new file that is ours alone (0600), without a name where the file system can
 // do that, else with `name`, which nothing may have yet. `has_name` tells which.
 int caf_create_file(int folder, const char *name, bool *has_name);
+// A new file that is ours alone (0600), with `name`, which nothing may have yet.
+int caf_create_named_file(int folder, const char *name);
 // An existing file, to read and to write. Never through a link; never waits for the other end of a FIFO.
 int caf_open_file(int folder, const char *name);
 // An existing file, to read only. Never through a link; never waits for the other end of a FIFO.
@@ -159,6 +167,8 @@ int caf_open_for_reading(const char *path);
 int caf_file_status_of(int descriptor, caf_file_status *status);
 // Of the entry itself, not of what a link points to.
 int caf_file_status_at(int folder, const char *name, caf_file_status *status);
+// How many bytes the file system of an open file or folder has left for this user.
+int caf_free_space(int descriptor, int64_t *bytes);
 uint32_t caf_effective_user(void);
 // An extended attribute. -ENODATA if the file has none of this name, -EOPNOTSUPP if the file system has none at all.
 long caf_attribute(int descriptor, const char *name, void *buffer, size_t length);
@@ -184,6 +194,8 @@ int caf_replace(int folder, const char *from, const char *to);
 // From one folder to another of the same file system. What is called `to` is replaced, or else makes it fail.
 int caf_move(int from_folder, const char *from, int to_folder, const char *to, bool replaces);
 int caf_unlink(int folder, const char *name);
+// Only an empty one.
+int caf_remove_folder(int folder, const char *name);
 // The file counts as written now.
 int caf_touch(int descriptor);
 // Takes the file for this descriptor alone, as long as it is open. 0 or -EWOULDBLOCK.
@@ -191,6 +203,8 @@ int caf_lock_file(int descriptor);
 int caf_random(void *buffer, size_t length);
 // A variable of the environment, or NULL; always NULL in a program with more rights than the user who started it.
 const char *caf_variable(const char *name);
+// Calls `body` with the names in a folder, until it returns false.
+int caf_for_names(int folder, bool (*body)(const char *name, void *context), void *context);
 // Calls `body` with each name in a folder.
 int caf_for_each_name(int folder, void (*body)(const char *name, void *context), void *context);
 
