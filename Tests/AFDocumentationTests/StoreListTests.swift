@@ -18,7 +18,7 @@ struct StoreListTests {
         "HTTPCookieStorage": "cookies go by hosts, as RFC 6265 has it; a server that lax rules accept may set them",
         "CookieJar": "the same", "CookieFileStore": "the same", "URLCredentialStorage": "what the program has given",
         "DownloadStore": "the file of one download; its resume data have the scope",
-        "DiskRecord": "the bytes of an entry, whose head has its partition",
+        "CacheRecord": "the bytes of an entry, whose head has its partition",
         "HARCache": "a report", "ExchangeRecord": "a report", "TaskRecord": "one task",
         "AgedImages": "the order of a cache's images, by its keys", "PixelStorage": "the pixels of an image",
     ]

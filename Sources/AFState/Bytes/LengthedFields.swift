@@ -12,6 +12,11 @@ struct FieldWriter {
         bytes.append(contentsOf: field)
     }
 
+    /// Without a length before them.
+    mutating func add(raw bytes: [UInt8]) {
+        self.bytes += bytes
+    }
+
     mutating func add<Number: FixedWidthInteger>(number: Number) {
         withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
     }

@@ -9,9 +9,8 @@ package final class CacheEntry: Sendable {
     package let presented: (any AnyObject & Sendable)?
     /// The dictionary as a property list, which can be written to disk.
     package let userInfo: Data?
-    /// Whether it may be written to disk, as far as its partition allows it.
+    /// Whether it may be written to disk: never one of a partition that means nothing to another process.
     package let mayGoToDisk: Bool
-    package let id: CacheEntryID
 
     /// About how many bytes an entry takes besides its body.
     static let overhead = 512
@@ -27,36 +26,22 @@ package final class CacheEntry: Sendable {
         self.body = body
         self.presented = presented
         self.userInfo = userInfo
-        self.mayGoToDisk = mayGoToDisk
-        id = CacheEntryID(key: head.key.digest, variant: head.variant)
+        let keepsIdentities = head.options.contains(.keepsUsersOnDisk)
+        self.mayGoToDisk = mayGoToDisk && head.partition.isLasting(keepsIdentities: keepsIdentities)
     }
 
-    package var size: Int {
-        body.count + head.headers.withBytes(\.count) + (userInfo?.count ?? 0) + CacheEntry.overhead
-    }
+    package var size: Int { body.count + head.headerSize + (userInfo?.count ?? 0) + CacheEntry.overhead }
 
-    /// Whether the entry may be written to disk.
-    package var isLasting: Bool { mayGoToDisk && head.partition.isLasting }
+    package var id: CacheEntryID { CacheEntryID(head: head) }
 }
 
-/// Identifies an entry: by its URL, and among the entries of that URL.
+/// Tells a stored response apart from all others, by its URL, and from others of that URL. An equal one takes its place.
 package struct CacheEntryID: Sendable, Hashable {
-    package let key: CacheDigest
-    package let variant: CacheDigest
+    let head: StoredHead
 
-    init(key: CacheDigest, variant: CacheDigest) {
-        self.key = key
-        self.variant = variant
-    }
+    package static func == (one: CacheEntryID, other: CacheEntryID) -> Bool { one.head.isSame(as: other.head) }
 
-    /// The name of the entry's file: digits and a hyphen, so that no URL can name another file, on any file system.
-    package var name: String { "\(key.text)-\(variant.text)" }
-
-    init?(name: String) {
-        let bytes = Array(name.utf8)
-        guard bytes.count == 65, bytes[32] == UInt8(ascii: "-"), let key = CacheDigest(bytes[..<32]),
-            let variant = CacheDigest(bytes[33...])
-        else { return nil }
-        self.init(key: key, variant: variant)
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(head.key)
     }
 }

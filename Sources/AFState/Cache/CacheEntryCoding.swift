@@ -2,32 +2,37 @@ import AFTLS
 import AFWire
 import FoundationEssentials
 
-/// The bytes of an entry's file. Numbers are little-endian.
+/// The bytes of an entry on the disk. Numbers are little-endian.
 ///
 /// ```
-///  0  magic and version      8 bytes, "AFCACHE2"
-///  8  length of the head     4
-/// 12  length of the body     8
-/// 20  head                   fields, each behind its length
+///  0  magic and version      8 bytes, "AFCACHE3"
+///  8  time of the response   8, seconds since 1970
+/// 16  digest of the key     16
+/// 32  length of the head     4
+/// 36  length of the body     8
+/// 44  head                   fields, each behind its length
 ///     body
 ///     SHA-256 of all before 32
 /// ```
 ///
-/// A file that was cut short, changed, or written by another version is no entry.
+/// No URL is in it, which may have a secret, and no field that is one, as `Set-Cookie`. Bytes that were cut short, changed,
+/// or written by another version are no entry.
 enum CacheEntryCoding {
-    static let magic = Array("AFCACHE2".utf8)
-    private static let prefixLength = 20
+    static let magic = Array("AFCACHE3".utf8)
+    private static let prefixLength = 44
     private static let digestLength = 32
 
     static func encode(_ entry: CacheEntry) -> [UInt8] {
         let head = encodeHead(entry)
-        var file = FieldWriter()
-        file.add(number: UInt32(clamping: head.count))
-        file.add(number: UInt64(entry.body.count))
+        var prefix = FieldWriter()
+        prefix.add(number: entry.head.responseTime)
+        prefix.add(raw: entry.head.key.digest.bytes)
+        prefix.add(number: UInt32(clamping: head.count))
+        prefix.add(number: UInt64(entry.body.count))
         var bytes: [UInt8] = []
         bytes.reserveCapacity(prefixLength + head.count + entry.body.count + digestLength)
         bytes += magic
-        bytes += file.bytes
+        bytes += prefix.bytes
         bytes += head
         bytes += entry.body
         bytes += SHA256Digest.of(bytes)
@@ -37,50 +42,71 @@ enum CacheEntryCoding {
     private static func encodeHead(_ entry: CacheEntry) -> [UInt8] {
         let head = entry.head
         var fields = FieldWriter()
-        fields.add(head.key.bytes)
         fields.add(head.partition.scope.bytes)
+        fields.add(head.partition.audience.storedBytes)
         fields.add(number: UInt8(head.isDecoded ? 1 : 0))
         fields.add(number: UInt16(clamping: head.status))
         fields.add(number: head.version.rawValue)
-        fields.add(head.headers.withBytes { Array($0) })
+        fields.add(CacheRules.lastingFields(head.headers).withBytes { Array($0) })
         fields.add(number: head.requestTime)
-        fields.add(number: head.responseTime)
         fields.add(number: UInt32(clamping: head.vary.count))
         for field in head.vary {
             fields.add(field.name.utf8)
-            fields.add((field.value?.text ?? "").utf8)
+            fields.add(field.value?.bytes ?? [])
         }
         fields.add(entry.userInfo ?? Data())
         return fields.bytes
     }
 
-    static func decode(_ bytes: [UInt8]) -> CacheEntry? {
+    /// - Parameter key: The entry of another one is none.
+    static func decode(_ bytes: [UInt8], for key: CacheKey, options: CacheOptions) -> CacheEntry? {
+        guard let parts = parts(bytes), parts.key == key.digest else { return nil }
+        return decodeHead(FieldReader(parts.head), of: key, parts.responseTime, body: Data(parts.body), options)
+    }
+
+    /// When the response of an entry came, in seconds since 1970.
+    static func responseTime(_ bytes: [UInt8]) -> Int64? { parts(bytes)?.responseTime }
+
+    private struct Parts {
+        let responseTime: Int64
+        let key: ShortDigest
+        let head: ArraySlice<UInt8>
+        let body: ArraySlice<UInt8>
+    }
+
+    private static func parts(_ bytes: [UInt8]) -> Parts? {
         guard bytes.count >= prefixLength + digestLength, bytes.starts(with: magic) else { return nil }
         let digest = bytes.withUnsafeBytes {
             SHA256Digest.of(UnsafeRawBufferPointer(rebasing: $0[..<($0.count - digestLength)]))
         }
         guard bytes.suffix(digestLength).elementsEqual(digest) else { return nil }
-        var file = FieldReader(bytes[magic.count..<(bytes.count - digestLength)])
-        guard let headLength = file.number(UInt32.self), let bodyLength = file.number(UInt64.self),
-            let head = file.take(Int(headLength)), let bodyCount = Int(exactly: bodyLength),
-            let body = file.take(bodyCount), file.isAtEnd
+        var entry = FieldReader(bytes[magic.count..<(bytes.count - digestLength)])
+        guard let responseTime = entry.number(Int64.self), let key = entry.take(16).flatMap(ShortDigest.init(bytes:)),
+            let headLength = entry.number(UInt32.self), let bodyLength = entry.number(UInt64.self),
+            let head = entry.take(Int(headLength)), let bodyCount = Int(exactly: bodyLength),
+            let body = entry.take(bodyCount), entry.isAtEnd
         else { return nil }
-        return decodeHead(FieldReader(head), body: Data(body))
+        return Parts(responseTime: responseTime, key: key, head: head, body: body)
     }
 
-    private static func decodeHead(_ head: FieldReader, body: Data) -> CacheEntry? {
+    private static func decodeHead(
+        _ head: FieldReader,
+        of key: CacheKey,
+        _ responseTime: Int64,
+        body: Data,
+        _ options: CacheOptions
+    ) -> CacheEntry? {
         var fields = head
-        guard let key = fields.field().flatMap(CacheKey.init(stored:)), let origin = fields.field(),
+        guard let scope = fields.field(), let audience = fields.field().flatMap(CachePartition.Audience.init(stored:)),
             let isDecoded = fields.number(UInt8.self), let status = fields.number(UInt16.self),
             let version = fields.number(UInt8.self).flatMap(HTTPVersion.init(rawValue:)),
             let headers = fields.field().flatMap(HTTPHeaders.init(checkingBlock:)),
-            let requestTime = fields.number(Int64.self), let responseTime = fields.number(Int64.self),
-            let vary = decodeVary(&fields), let userInfo = fields.field(), fields.isAtEnd,
-            isDecoded <= 1, (100...999).contains(status)
+            let requestTime = fields.number(Int64.self), let vary = decodeVary(&fields),
+            let userInfo = fields.field(), fields.isAtEnd, isDecoded <= 1, (100...999).contains(status)
         else { return nil }
         let stored = StoredHead(
             key: key,
-            partition: CachePartition(TrustScope(stored: origin)),
+            partition: CachePartition(TrustScope(stored: scope), stored: audience),
             vary: vary,
             isDecoded: isDecoded == 1,
             status: Int(status),
@@ -88,7 +114,9 @@ enum CacheEntryCoding {
             headers: headers,
             requestTime: requestTime,
             responseTime: responseTime,
-            responseMonotonic: nil
+            responseMonotonic: nil,
+            options: options,
+            audience: audience
         )
         return CacheEntry(stored, body: body, userInfo: userInfo.isEmpty ? nil : Data(userInfo), mayGoToDisk: true)
     }
@@ -98,7 +126,7 @@ enum CacheEntryCoding {
         var vary: [VaryField] = []
         for _ in 0..<count {
             guard let name = fields.field(), let value = fields.field() else { return nil }
-            let digest = CacheDigest(value)
+            let digest = ShortDigest(bytes: value[...])
             guard !name.isEmpty, digest != nil || value.isEmpty else { return nil }
             vary.append(VaryField(name: String(decoding: name, as: UTF8.self), value: digest))
         }

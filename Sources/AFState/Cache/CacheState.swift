@@ -1,36 +1,5 @@
-import AFLoop
-
 /// The part of a store that needs no disk. A value that the store's lock guards.
 struct CacheState {
-    struct DiskRecord {
-        /// When the entry was last marked as used for other processes, on the machine's clock.
-        var marked: Int64
-    }
-
-    /// The entries to remove from the disk before anything else is done there.
-    struct Dooms {
-        /// If there are more, everything is removed.
-        private static let limit = 10_000
-
-        var isAll = false
-        var keys: Set<CacheDigest> = []
-        var ids: Set<CacheEntryID> = []
-
-        var isEmpty: Bool { !isAll && keys.isEmpty && ids.isEmpty }
-
-        func contains(_ id: CacheEntryID) -> Bool { isAll || keys.contains(id.key) || ids.contains(id) }
-
-        mutating func add(_ key: CacheDigest) {
-            keys.insert(key)
-            if keys.count > Dooms.limit { self = Dooms(isAll: true) }
-        }
-
-        mutating func add(_ id: CacheEntryID) {
-            ids.insert(id)
-            if ids.count > Dooms.limit { self = Dooms(isAll: true) }
-        }
-    }
-
     /// How many bytes may wait for a slow disk; an entry beyond that is kept in memory only.
     private static let pendingLimit = 8 << 20
     /// How many responses are kept for one URL; the oldest are removed first.
@@ -40,17 +9,16 @@ struct CacheState {
     /// How many URLs may be forgotten before the disk has to follow, although it holds nothing that is known here.
     private static let unhurriedDooms = 500
 
-    private(set) var memory = CacheIndex<CacheEntry>()
+    private(set) var memory = CacheMemory()
     /// The entries that are known to be on disk.
-    private(set) var disk = CacheIndex<DiskRecord>()
-    /// The entries that are still to be written to the disk.
-    private(set) var pending: [CacheEntryID: CacheEntry] = [:]
-    private(set) var pendingBytes = 0
-    private(set) var dooms = Dooms()
+    private(set) var disk = CacheDiskIndex()
+    /// The entries that are still to be written to the disk. Their places are those that they will leave.
+    private(set) var pending = CacheMemory()
+    private(set) var dooms = CacheDooms()
     /// How often an entry was removed because it must not be used any more.
     private(set) var removals: UInt32 = 0
     /// The number of the last removal of all entries of a URL.
-    private var forgotten: [CacheDigest: UInt32] = [:]
+    private var forgotten: [CacheKey: UInt32] = [:]
     /// The last removal that concerns every URL.
     private var lastOfAll: UInt32 = 0
     /// The content of the disk is known, or the disk cannot be used.
@@ -72,6 +40,8 @@ struct CacheState {
 
     var isSurelyEmpty: Bool { isIndexed && memory.isEmpty && disk.isEmpty && pending.isEmpty }
 
+    var work: CacheWork { !dooms.isEmpty ? .removing : pending.isEmpty ? .nothing : .writing }
+
     /// Whether there may be an entry that must be removed once it is outdated, even on a disk that cannot be used now.
     var mayHoldOutdated: Bool { isUnknown || !isSurelyEmpty }
 
@@ -83,23 +53,59 @@ struct CacheState {
     // MARK: - Looking
 
     /// The entries of a URL that need no disk.
-    func entries(for key: CacheDigest) -> [CacheEntry] {
-        let entries = memory.values(of: key)
+    func entries(for key: CacheKey) -> [CacheEntry] {
+        let entries = memory.entries(of: key)
         guard !pending.isEmpty else { return entries }
-        return entries + pending.values.filter { $0.id.key == key && memory[$0.id] == nil }
+        return entries + pending.entries(of: key).filter { memory[$0.id] == nil }
+    }
+
+    /// Whether any of them says something to a cache, or the disk may have others.
+    func mayAnswer(_ key: CacheKey) -> Bool {
+        memory.hasUseful(of: key) || pending.hasUseful(of: key) || mayHaveMore(of: key)
     }
 
     /// Whether the disk may have entries of the URL that memory does not have.
-    func mayHaveMore(of key: CacheDigest) -> Bool {
-        !isIndexed || disk.ids(of: key).contains { memory[$0] == nil && pending[$0] == nil }
+    func mayHaveMore(of key: CacheKey) -> Bool { !isIndexed || !unknownPlaces(of: key).isEmpty }
+
+    /// Where the disk has entries, perhaps of this URL, that memory does not have.
+    private func unknownPlaces(of key: CacheKey) -> [CachePlace] {
+        guard !disk.isEmpty else { return [] }
+        let tag = key.tag
+        guard disk.mayHold(tag) else { return [] }
+        let known = memory.places(of: key) + pending.places(of: key)
+        return disk.places(of: tag).filter { !known.contains($0) }
     }
 
-    mutating func use(_ id: CacheEntryID) { memory.use(id) }
+    /// Where the disk may have entries of the URL.
+    func places(of key: CacheKey) -> [CachePlace] { disk.isEmpty ? [] : disk.places(of: key.tag) }
+
+    mutating func use(_ entry: CacheEntry) { memory.use(entry.id) }
 
     /// Takes an entry that was read from the disk.
-    mutating func keep(_ entry: CacheEntry) {
-        if memory[entry.id] == nil { remember(entry) }
-        memory.use(entry.id)
+    ///
+    /// - Parameter moves: Whether the disk is to have it anew, because the disk gives up first what is old.
+    /// - Returns: Whether it still counts.
+    mutating func keep(_ entry: CacheEntry, at place: CachePlace, moves: Bool) -> Bool {
+        let id = entry.id
+        guard disk.places(of: id.head.key.tag).contains(place) else { return false }
+        if let present = memory[id] ?? pending[id] {
+            let isKnown = (memory.place(of: id) ?? pending.place(of: id)) == place
+            if isKnown { return true }
+            // This process wrote the record before the disk failed for a while, or another process did.
+            guard CacheState.isLater(entry, than: present) else {
+                doom(place, id.head.key.tag)
+                return false
+            }
+            doom(memory.remove(id))
+            doom(pending.remove(id))
+        }
+        remember(entry, at: place)
+        if moves { write(entry, leaving: place) }
+        return true
+    }
+
+    private static func isLater(_ entry: CacheEntry, than other: CacheEntry) -> Bool {
+        (entry.head.responseTime, entry.head.requestTime) > (other.head.responseTime, other.head.requestTime)
     }
 
     // MARK: - Storing
@@ -112,57 +118,93 @@ struct CacheState {
         inPlaceOf former: CacheEntry?,
         replacing isReplaced: (CacheEntry) -> Bool
     ) -> Bool {
-        let replaced = entries(for: entry.id.key).filter { $0.id == entry.id || isReplaced($0) }
-        if let ticket {
-            guard !isForgotten(entry.id.key, since: ticket) else { return false }
+        let key = entry.head.key
+        if let ticket, isForgotten(key, since: ticket) { return false }
+        if ticket != nil, replaceInert(entry) { return true }
+        let id = entry.id
+        let replaced = entries(for: key).filter { $0.head.isSame(as: entry.head) || isReplaced($0) }
+        if ticket != nil {
             if let former, let present = memory[former.id] ?? pending[former.id], present !== former { return false }
             guard !replaced.contains(where: { $0 !== former && CacheRules.outlives($0.head, entry.head) }) else {
                 return false
             }
         }
-        for other in replaced where other.id != entry.id { supersede(other.id) }
+        for other in replaced where !other.head.isSame(as: entry.head) { supersede(other.id) }
         // The entry with the same id is outdated, even if the new one does not fit.
-        supersede(entry.id)
-        let isRemembered = remember(entry)
-        guard entry.isLasting, entry.size <= diskLimit, pendingBytes + entry.size <= CacheState.pendingLimit else {
-            return isRemembered
+        supersedeOnDisk(id)
+        let isRemembered = remember(entry, at: nil)
+        if !isRemembered { doom(memory.remove(id)) }
+        return write(entry, leaving: nil) || isRemembered
+    }
+
+    /// Most responses say nothing to a cache, and take the place of one that says nothing either.
+    private mutating func replaceInert(_ entry: CacheEntry) -> Bool {
+        guard entry.head.isInert, entry.size <= memoryLimit, let present = memory.only(of: entry.head.key),
+            present.entry.head.isInert, present.entry.presented == nil, present.entry.head.isSame(as: entry.head),
+            pending.only(of: entry.head.key) == nil, !isUnknown, !mayHaveMore(of: entry.head.key)
+        else { return false }
+        // The later one stays. Which one its server made later does not matter for such responses.
+        if entry.head.responseTime >= present.entry.head.responseTime {
+            memory.replace(at: present.index, with: entry)
+            if memory.exceeds(memoryCapacity) { shrinkMemory() }
         }
-        dooms.ids.remove(entry.id)
-        pending[entry.id] = entry
-        pendingBytes += entry.size
         return true
     }
 
     @discardableResult
-    private mutating func remember(_ entry: CacheEntry) -> Bool {
+    private mutating func remember(_ entry: CacheEntry, at place: CachePlace?) -> Bool {
         guard entry.size <= memoryLimit else { return false }
-        memory.insert(entry, as: entry.id, size: entry.size)
-        for id in memory.ids(of: entry.id.key).dropLast(CacheState.variantLimit) { removeFromMemory(id) }
-        shrinkMemory()
+        if let former = memory.insert(entry, place: place) {
+            doom(former)
+        } else {
+            let variants = memory.entries(of: entry.head.key)
+            for entry in variants.dropLast(CacheState.variantLimit) { discard(memory.remove(entry.id)) }
+        }
+        if memory.exceeds(memoryCapacity) { shrinkMemory() }
         return true
     }
 
+    @discardableResult
+    private mutating func write(_ entry: CacheEntry, leaving place: CachePlace?) -> Bool {
+        guard hasDisk, entry.mayGoToDisk, entry.size <= diskLimit,
+            pending.total + entry.size <= CacheState.pendingLimit
+        else { return false }
+        pending.insert(entry, place: place)
+        return true
+    }
+
+    /// Removes an entry that is outdated. What the disk has of the URL and memory does not know may be this one.
     private mutating func supersede(_ id: CacheEntryID) {
-        removeFromMemory(id)
-        // An entry that is being written at this moment is not in the index yet.
-        let mayBeOnDisk = hasDisk && (!isIndexed || isUnknown || disk[id] != nil || pending[id] != nil)
-        dropPending(id)
-        disk.remove(id)
-        if mayBeOnDisk { dooms.add(id) }
+        supersedeOnDisk(id)
+        doom(memory.remove(id))
     }
 
-    private mutating func removeFromMemory(_ id: CacheEntryID) {
-        if let entry = memory.remove(id), entry.presented != nil { trash.append(entry) }
+    private mutating func supersedeOnDisk(_ id: CacheEntryID) {
+        guard hasDisk else { return }
+        let unknown = unknownPlaces(of: id.head.key)
+        doom(pending.remove(id))
+        // The store does not know what is on the disk.
+        if !isIndexed || isUnknown { dooms.add(tag: id.head.key.tag) }
+        for place in unknown { doom(place, id.head.key.tag) }
     }
 
-    private mutating func dropPending(_ id: CacheEntryID) {
-        guard let entry = pending.removeValue(forKey: id) else { return }
-        pendingBytes -= entry.size
-        if entry.presented != nil { trash.append(entry) }
+    private mutating func doom(_ removed: CacheMemory.Removed?) {
+        discard(removed)
+        if let removed, let place = removed.place { doom(place, removed.entry.head.key.tag) }
+    }
+
+    /// Dooms a record: it is removed from the disk as soon as that is possible.
+    mutating func doom(_ place: CachePlace, _ tag: UInt64) {
+        disk.remove(tag, place)
+        dooms.add(place, tag)
+    }
+
+    private mutating func discard(_ removed: CacheMemory.Removed?) {
+        if let entry = removed?.entry, entry.presented != nil { trash.append(entry) }
     }
 
     private mutating func shrinkMemory() {
-        trash += memory.shrink(to: memoryCapacity).map(\.value).filter { $0.presented != nil }
+        for removed in memory.shrink(to: memoryCapacity) { discard(removed) }
     }
 
     mutating func setMemoryCapacity(_ capacity: Int) {
@@ -178,18 +220,19 @@ struct CacheState {
 
     /// - Returns: Whether the disk has to follow soon.
     @discardableResult
-    mutating func forget(_ key: CacheDigest) -> Bool {
+    mutating func forget(_ key: CacheKey) -> Bool {
         let isUrgent = mayHoldOutdated
         countRemoval()
         forgotten[key] = removals
         if forgotten.count > CacheState.forgottenLimit { countRemovalOfAll() }
-        for id in memory.ids(of: key) { removeFromMemory(id) }
-        // The known entries are doomed one by one too, since the disk may not be usable to find the others.
-        for id in pending.keys where id.key == key { supersedeOnDisk(id) }
-        doom(disk.ids(of: key))
-        // Another process may have stored something since the folder was listed.
-        if hasDisk { dooms.add(key) }
-        return isUrgent || dooms.keys.count > CacheState.unhurriedDooms
+        for entry in memory.entries(of: key) { doom(memory.remove(entry.id)) }
+        for entry in pending.entries(of: key) { doom(pending.remove(entry.id)) }
+        guard hasDisk else { return false }
+        let tag = key.tag
+        for place in places(of: key) { doom(place, tag) }
+        // Another process may have stored something since the folder was looked at.
+        dooms.add(tag: tag)
+        return isUrgent || dooms.tags.count > CacheState.unhurriedDooms
     }
 
     private mutating func countRemoval() { removals &+= 1 }
@@ -201,114 +244,185 @@ struct CacheState {
     }
 
     /// Whether a response to a request that was sent with the ticket may be one of those that were removed.
-    private func isForgotten(_ key: CacheDigest, since ticket: CacheTicket) -> Bool {
-        Int32(bitPattern: (forgotten[key] ?? lastOfAll) &- ticket.removals) > 0
+    private func isForgotten(_ key: CacheKey, since ticket: CacheTicket) -> Bool {
+        Int32(bitPattern: ((forgotten.isEmpty ? nil : forgotten[key]) ?? lastOfAll) &- ticket.removals) > 0
     }
 
     mutating func forgetAll() {
         countRemovalOfAll()
-        for id in memory.ids { removeFromMemory(id) }
-        for id in Array(pending.keys) { supersedeOnDisk(id) }
+        for entry in memory.entries { discard(memory.remove(entry.id)) }
+        dropAllPending()
         if hasDisk { doomAll() }
     }
 
-    /// Forgets one entry, and keeps the others of its URL.
+    /// Forgets one entry, and keeps the others of its URL that memory knows.
     mutating func forget(_ id: CacheEntryID) {
         countRemoval()
         supersede(id)
     }
 
-    /// Forgets entries in memory only.
+    /// Forgets entries that were received at a time or later, as far as memory knows them.
     mutating func forget(since time: Int64) {
         countRemovalOfAll()
-        for id in memory.ids where memory[id].map({ $0.head.responseTime >= time }) == true { removeFromMemory(id) }
-        for (id, entry) in pending where entry.head.responseTime >= time { supersede(id) }
+        for entry in memory.entries + pending.entries where entry.head.responseTime >= time { supersede(entry.id) }
     }
 
     // MARK: - From the disk
 
-    mutating func takeDooms() -> Dooms {
-        defer { dooms = Dooms() }
+    mutating func takeDooms() -> CacheDooms {
+        defer { dooms = CacheDooms() }
         return dooms
     }
 
     /// The pending entries cannot be written now. Those on disk that they would have replaced are outdated.
     mutating func dropAllPending() {
-        for id in Array(pending.keys) { supersedeOnDisk(id) }
-    }
-
-    private mutating func supersedeOnDisk(_ id: CacheEntryID) {
-        dropPending(id)
-        dooms.add(id)
+        while let removed = pending.removeOldest() { doom(removed) }
     }
 
     /// Dooms these again: they could not be removed yet.
-    mutating func doom(_ left: Dooms) {
-        dooms.isAll = dooms.isAll || left.isAll
-        for key in left.keys { dooms.add(key) }
-        doom(Array(left.ids))
-    }
-
-    /// Dooms these: they are removed from the disk as soon as that is possible.
-    mutating func doom(_ ids: [CacheEntryID]) {
-        for id in ids {
-            disk.remove(id)
-            dooms.add(id)
-        }
-    }
+    mutating func doom(_ left: CacheDooms) { dooms.add(left) }
 
     /// Dooms the entries of a URL that may be on a disk that cannot be used now.
     ///
     /// - Returns: Whether there may be any.
-    mutating func doomUnknown(_ key: CacheDigest) -> Bool {
-        if isUnknown { dooms.add(key) }
+    mutating func doomUnknown(_ key: CacheKey) -> Bool {
+        if isUnknown { dooms.add(tag: key.tag) }
         return isUnknown
     }
 
     mutating func doomAll() {
-        doom(disk.ids)
-        dooms.isAll = true
+        disk = CacheDiskIndex()
+        dooms = CacheDooms(isAll: true)
     }
 
-    /// Takes note that a pending entry has been written, or could not be.
-    mutating func settle(_ entry: CacheEntry, written size: Int?, at moment: Int64) {
-        // The entry was replaced or forgotten meanwhile, and the file that was written is then replaced or doomed too.
-        guard pending[entry.id] === entry else { return }
-        dropPending(entry.id)
-        if let size { disk.insert(DiskRecord(marked: moment), as: entry.id, size: size) }
-    }
-
-    mutating func noteRead(_ id: CacheEntryID, size: Int, marked: Int64) {
-        guard disk[id] != nil else { return }
-        // Another process may have replaced the file by one of another size.
-        disk.insert(DiskRecord(marked: marked), as: id, size: size)
-    }
-
-    mutating func noteGone(_ id: CacheEntryID) { disk.remove(id) }
-
-    /// Takes note that the disk cannot be used for now.
-    mutating func noteUnknown(mayHoldAny: Bool) {
-        isIndexed = true
-        isUnknown = mayHoldAny
-        disk.removeAll()
-    }
-
-    /// - Parameter found: The entries on disk, the latest used last.
-    mutating func setDisk(_ found: [CacheFolder.Found]) {
-        isIndexed = true
-        isUnknown = false
-        let former = disk
-        disk.removeAll()
-        for file in found where !dooms.contains(file.id) {
-            disk.insert(former[file.id] ?? DiskRecord(marked: .min / 2), as: file.id, size: file.size)
+    /// The entries to write next, up to so many bytes.
+    func nextPending(upTo limit: Int) -> [CacheEntry] {
+        var size = 0
+        return pending.entries.prefix { entry in
+            defer { size += entry.size }
+            return size == 0 || size + entry.size <= limit
         }
     }
 
-    /// The entries to remove from the disk so that the rest fits.
-    mutating func shrinkDisk(afterWriting key: CacheDigest?) -> [CacheEntryID] {
-        let extra = key.map { disk.ids(of: $0).dropLast(CacheState.variantLimit) } ?? []
-        for id in extra { disk.remove(id) }
-        return Array(extra) + disk.shrink(to: diskCapacity).map(\.id)
+    /// Takes note of where a pending entry has been written.
+    mutating func settle(_ entry: CacheEntry, at place: CachePlace) {
+        let id = entry.id
+        let tag = id.head.key.tag
+        // The entry was replaced or forgotten meanwhile.
+        guard pending[id] === entry else { return dooms.add(place, tag) }
+        doom(pending.remove(id))
+        disk.insert(tag, place)
+        if memory[id] === entry { memory.setPlace(place, of: id) }
+        // Of several, memory has the latest.
+        let places = disk.places(of: tag)
+        guard places.count > CacheState.variantLimit else { return }
+        let kept = memory.places(of: id.head.key) + [place]
+        for place in places.filter({ !kept.contains($0) }).prefix(places.count - CacheState.variantLimit) {
+            doom(place, tag)
+        }
+    }
+
+    /// Takes note that a pending entry could not be written.
+    mutating func drop(_ entry: CacheEntry) {
+        guard pending[entry.id] === entry else { return }
+        doom(pending.remove(entry.id))
+    }
+
+    mutating func noteGone(_ place: CachePlace, _ tag: UInt64) { disk.remove(tag, place) }
+
+    /// Takes note that the disk cannot be used for now.
+    mutating func noteUnknown(mayHoldAny: Bool) {
+        loseFolder()
+        isIndexed = true
+        isUnknown = mayHoldAny
+    }
+
+    /// Forgets all places: in a folder that is opened again they mean something else.
+    mutating func loseFolder() {
+        disk = CacheDiskIndex()
+        memory.forgetPlaces()
+        pending.forgetPlaces()
+        dooms.forgetPlaces()
+    }
+
+    /// Takes note that the folder is empty.
+    mutating func noteAllGone() {
+        loseFolder()
+        dooms = CacheDooms()
+    }
+
+    /// Takes what a folder holds that was just opened.
+    mutating func setDisk(_ index: CacheDiskIndex) {
+        isIndexed = true
+        isUnknown = false
+        disk = dooms.isAll ? CacheDiskIndex() : index
+        for tag in dooms.tags { for place in disk.places(of: tag) { doom(place, tag) } }
+    }
+
+    /// Takes a record that another process has written.
+    mutating func note(_ place: CachePlace, _ tag: UInt64) {
+        if dooms.contains(tag) { dooms.add(place, tag) } else { disk.insert(tag, place) }
+    }
+
+    /// Takes note that segments are gone. What memory has of them and the program uses is written anew.
+    mutating func noteGone(_ segments: Set<UInt16>, movesUsed: Bool) {
+        for segment in segments { disk.removeAll(inSegment: segment) }
+        _ = pending.forgetPlaces(in: segments)
+        let left = memory.forgetPlaces(in: segments)
+        if movesUsed { for entry in left { write(entry, leaving: nil) } }
+    }
+}
+
+/// What the disk has to do.
+package enum CacheWork: UInt8 {
+    case nothing
+    /// Something is to be written, which may wait.
+    case writing
+    /// Something is to be removed, which does not wait.
+    case removing
+}
+
+/// The records to remove from the disk before anything else is done there.
+struct CacheDooms {
+    /// If there are more, everything is removed.
+    private static let limit = 10_000
+
+    private(set) var isAll = false
+    /// Of URLs.
+    private(set) var tags: Set<UInt64> = []
+    private(set) var places: [CachePlace: UInt64] = [:]
+
+    var isEmpty: Bool { !isAll && tags.isEmpty && places.isEmpty }
+
+    init(isAll: Bool = false) {
+        self.isAll = isAll
+    }
+
+    func contains(_ tag: UInt64) -> Bool { isAll || tags.contains(tag) }
+
+    mutating func add(tag: UInt64) {
+        guard !isAll else { return }
+        tags.insert(tag)
+        if tags.count > CacheDooms.limit { self = CacheDooms(isAll: true) }
+    }
+
+    mutating func add(_ place: CachePlace, _ tag: UInt64) {
+        guard !isAll else { return }
+        places[place] = tag
+        if places.count > CacheDooms.limit { self = CacheDooms(isAll: true) }
+    }
+
+    /// All records of the same URLs are doomed in their place.
+    mutating func forgetPlaces() {
+        let former = places
+        places = [:]
+        for tag in former.values { add(tag: tag) }
+    }
+
+    mutating func add(_ other: CacheDooms) {
+        if other.isAll { self = CacheDooms(isAll: true) }
+        for tag in other.tags { add(tag: tag) }
+        for (place, tag) in other.places { add(place, tag) }
     }
 }
 

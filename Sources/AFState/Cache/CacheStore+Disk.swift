@@ -6,8 +6,8 @@ struct CacheDisk {
     /// Also open while the disk is left alone, to remove doomed entries.
     var folder: CacheFolder?
     var isOff = false
-    /// When the folder was last listed, on the machine's clock; so is the next.
-    var scanned: Int64 = .min / 2
+    /// When the folder was last looked at, on the machine's clock; so is the next.
+    var looked: Int64 = .min / 2
     var isOffUntil: Int64 = .min / 2
     /// Until then no doomed entry is tried again that could not be removed.
     var keepsUntil: Int64 = .min / 2
@@ -17,18 +17,21 @@ struct CacheDisk {
 extension CacheStore {
     /// Seconds for which the disk is left alone after it failed.
     private static let pause: Int64 = 60
-    /// Seconds after which the folder is listed again, for what other processes did, and a use is marked again.
+    /// Seconds after which the folder is looked at again, for what other processes did.
     private static let interval: Int64 = 60
+    /// How many bytes are written at a time.
+    private static let batch = 1 << 20
 
+    /// What the disk gives away for the folder, in bytes.
     package var diskUsage: Int {
         catchUp()
-        return withState { $0.disk.total }
+        return disk.withLock { disk in opened(&disk)?.usage.bytes ?? 0 }
     }
 
     package func setDiskCapacity(_ capacity: Int) {
-        withState { $0.setDiskCapacity(capacity) }
+        changeLimits { $0.setDiskCapacity(capacity) }
         disk.withLock { disk in
-            if let folder = opened(&disk) { trim(folder, nil) }
+            if let folder = opened(&disk) { trim(folder) }
         }
     }
 
@@ -39,79 +42,147 @@ extension CacheStore {
         disk.withLock { disk in
             let folder = opened(&disk)
             removeDoomed(&disk)
-            let (ids, removals) = withState { ($0.disk.ids(of: key.digest), $0.removals) }
-            let read = folder.map { folder in ids.compactMap { self.read($0, in: folder) } } ?? []
+            let (places, removals) = withState { ($0.places(of: key), $0.removals) }
+            let read = folder.map { folder in places.compactMap { self.read($0, key, in: folder) } } ?? []
             return withState { state in
-                let known = state.entries(for: key.digest)
                 // An entry that was removed while it was read does not come back.
-                let fresh = state.removals == removals ? read.filter { one in !known.contains { $0.id == one.id } } : []
-                guard let entry = choose(known + fresh) else { return nil }
-                state.keep(entry)
+                guard state.removals == removals else { return choose(state.entries(for: key)) }
+                let fresh = read.filter { state.keep($0.entry, at: $0.place, moves: $0.isOld) }.map(\.entry)
+                let known = state.entries(for: key)
+                let longer = fresh.filter { one in !known.contains { $0.id == one.id } }
+                guard let entry = choose(known + longer) else { return nil }
+                state.use(entry)
                 return entry
             }
         }
     }
 
-    /// Nil if the file is gone, or no entry. A damaged file is removed.
-    private func read(_ id: CacheEntryID, in folder: CacheFolder) -> CacheEntry? {
-        let moment = monotonicClock()
-        let (marked, limit) = withState { ($0.disk[id]?.marked ?? .min / 2, max($0.diskCapacity, 1 << 16)) }
-        let marksUse = moment - marked >= CacheStore.interval
+    private struct Read {
+        let entry: CacheEntry
+        let place: CachePlace
+        let isOld: Bool
+    }
+
+    /// Nil if the record is gone, of another URL, or damaged.
+    private func read(_ place: CachePlace, _ key: CacheKey, in folder: CacheFolder) -> Read? {
+        let tag = key.tag
         do throws(SystemCallError) {
-            if let bytes = try folder.read(id.name, limit: limit, marksUse: marksUse),
-                let entry = CacheEntryCoding.decode(bytes), entry.id == id
-            {
-                withState { $0.noteRead(id, size: bytes.count, marked: marksUse ? moment : marked) }
-                return entry
+            guard let bytes = try folder.read(place, tag: tag) else {
+                withState { $0.noteGone(place, tag) }
+                return nil
             }
-            folder.remove(id.name)
+            guard let entry = CacheEntryCoding.decode(bytes, for: key, options: options) else { return nil }
+            return Read(entry: entry, place: place, isOld: folder.isOld(place))
         } catch {
             // A caller that replaces or removes the entry must know that it is there.
-            guard error.code == ENOENT else { return nil }
+            if error.code == ENOENT { withState { $0.noteGone(place, tag) } }
+            return nil
         }
-        withState { $0.noteGone(id) }
-        return nil
     }
 
     // MARK: - Following memory
 
     /// Removes from the disk the entries that were removed in memory, and writes those that were stored there.
     package func catchUp() {
-        disk.withLock { disk in
-            while true {
-                let folder = opened(&disk)
-                removeDoomed(&disk)
-                guard let entry = withState({ $0.pending.values.first }) else { break }
-                guard let folder, !disk.isOff else {
-                    withState { $0.dropAllPending() }
-                    return removeDoomed(&disk)
-                }
-                let bytes = CacheEntryCoding.encode(entry)
-                let isWritten = publish(bytes, as: entry.id, in: folder, &disk)
-                withState { $0.settle(entry, written: isWritten ? bytes.count : nil, at: monotonicClock()) }
-                guard !disk.isOff, let folder = disk.folder else { continue }
-                rescanIfDue(folder, &disk)
-                trim(folder, entry.id.key)
-            }
-        }
+        disk.withLock { catchUp(&$0) }
     }
 
-    /// An entry that cannot be removed now is removed later.
+    /// The same, unless another thread is at the disk, which may hang.
+    func catchUpIfFree() {
+        _ = disk.withLockIfFree { catchUp(&$0) }
+    }
+
+    private func catchUp(_ disk: inout CacheDisk) {
+        while true {
+            let folder = opened(&disk)
+            removeDoomed(&disk)
+            let entries = withState { $0.nextPending(upTo: CacheStore.batch) }
+            guard !entries.isEmpty else { break }
+            guard let folder, !disk.isOff else {
+                withState { $0.dropAllPending() }
+                break
+            }
+            write(entries, in: folder, &disk)
+        }
+        // What was just written over is doomed.
+        removeDoomed(&disk)
+    }
+
+    private func write(_ entries: [CacheEntry], in folder: CacheFolder, _ disk: inout CacheDisk) {
+        let records = entries.map { entry in
+            (tag: entry.head.key.tag, payload: CacheEntryCoding.encode(entry))
+        }
+        let size = records.reduce(0) { $0 + Int64($1.payload.count) }
+        do throws(SystemCallError) {
+            // The rest of the disk is for others.
+            guard try folder.freeSpace() - size >= floor else { throw SystemCallError(.pwrite, code: ENOSPC) }
+            let places = try append(records, in: folder, &disk)
+            withState { state in
+                for (entry, place) in zip(entries, places) { state.settle(entry, at: place) }
+            }
+        } catch {
+            giveUp(&disk)
+            return withState { state in for entry in entries { state.drop(entry) } }
+        }
+        guard let folder = disk.folder else { return }
+        lookAgainIfDue(folder, &disk)
+        trim(folder)
+    }
+
+    /// A program that removed the folder meant to remove its content: make another one.
+    private func append(
+        _ records: [(tag: UInt64, payload: [UInt8])],
+        in folder: CacheFolder,
+        _ disk: inout CacheDisk
+    ) throws(SystemCallError) -> [CachePlace] {
+        do throws(SystemCallError) {
+            if !folder.isGone { return try folder.append(records) }
+        } catch {
+            guard folder.isGone else { throw error }
+        }
+        disk.folder = nil
+        guard let again = opened(&disk) else { throw SystemCallError(.open, code: ENOENT) }
+        return try again.append(records)
+    }
+
+    /// A record that cannot be removed now is removed later.
     private func removeDoomed(_ disk: inout CacheDisk) {
         guard withState({ !$0.dooms.isEmpty }), monotonicClock() >= disk.keepsUntil else { return }
         // Try this also with a disk that cannot be read or written: it may be full, or have failed only once.
-        guard let folder = disk.folder ?? path.flatMap({ try? CacheFolder(existingIn: $0) }) else {
-            return keepDoomed(&disk)
-        }
+        guard let folder = disk.folder ?? existingFolder() else { return keepDoomed(&disk) }
         disk.folder = folder
-        var dooms = withState { $0.takeDooms() }
-        let others = try? folder.entries(doomedBy: dooms)
-        if dooms.isAll { folder.removeTemporary() }
-        dooms.ids = dooms.ids.union(others ?? []).filter { !folder.remove($0.name) }
-        if others != nil { (dooms.isAll, dooms.keys) = (false, []) }
-        guard !dooms.isEmpty else { return }
-        withState { $0.doom(dooms) }
-        keepDoomed(&disk)
+        let dooms = withState { $0.takeDooms() }
+        do throws(SystemCallError) {
+            if dooms.isAll { return try folder.removeAll() }
+            for (place, tag) in dooms.places { try remove(place, tag, in: folder) }
+            guard !dooms.tags.isEmpty else { return }
+            // Other processes may have written some.
+            look(at: try folder.refresh(), &disk)
+            for tag in dooms.tags {
+                for place in withState({ $0.disk.places(of: tag) }) { try remove(place, tag, in: folder) }
+            }
+        } catch {
+            // Rather no entry at all than one that is outdated.
+            guard (try? folder.removeAll()) == nil else { return withState { $0.noteAllGone() } }
+            withState { $0.doom(dooms) }
+            keepDoomed(&disk)
+        }
+    }
+
+    /// A segment whose record cannot be marked goes with it.
+    private func remove(_ place: CachePlace, _ tag: UInt64, in folder: CacheFolder) throws(SystemCallError) {
+        do throws(SystemCallError) {
+            try folder.remove(place)
+            withState { $0.noteGone(place, tag) }
+        } catch {
+            try folder.removeSegment(of: place)
+            withState { $0.noteGone([place.segment], movesUsed: true) }
+        }
+    }
+
+    private func existingFolder() -> CacheFolder? {
+        guard let place, !CacheFolder.isMissing(in: place.path) else { return nil }
+        return openFolder(at: place)
     }
 
     private func keepDoomed(_ disk: inout CacheDisk) {
@@ -120,46 +191,25 @@ extension CacheStore {
         disk.keepsUntil = monotonicClock() + CacheStore.pause
     }
 
-    /// A program that removed the folder meant to remove its content: make another one.
-    private func publish(_ bytes: [UInt8], as id: CacheEntryID, in folder: CacheFolder, _ disk: inout CacheDisk) -> Bool
-    {
-        do throws(SystemCallError) {
-            try folder.write(bytes, as: id.name)
-            return true
-        } catch {
-            if folder.isGone {
-                disk.folder = nil
-                if let again = opened(&disk), (try? again.write(bytes, as: id.name)) != nil { return true }
-            }
-            // The file that the entry would have replaced is outdated.
-            withState { $0.doom([id]) }
-            giveUp(&disk)
-            return false
-        }
-    }
-
     /// Removes the entries that were received at a time or later.
     ///
     /// - Parameter time: Seconds since 1970.
     package func removeAll(since time: Int64) {
+        catchUp()
         withState { $0.forget(since: time) }
         disk.withLock { disk in
             let opened = opened(&disk)
             removeDoomed(&disk)
             guard let folder = opened, !disk.isOff else {
                 // Without the folder the store cannot tell when each entry was received.
-                withState { $0.doomAll() }
-                return
+                return withState { $0.doomAll() }
             }
-            // Using a file sets its time of modification, so no file is older than the entry in it.
-            guard let found = try? folder.scan(wall: wallClock()) else { return withState { $0.doomAll() } }
-            for file in found where file.used / 1_000_000_000 >= time {
-                let bytes = try? folder.read(file.id.name, limit: .max / 2, marksUse: false)
-                let entry = bytes.flatMap { $0 }.flatMap { CacheEntryCoding.decode($0) }
-                if let entry, entry.head.responseTime < time { continue }
-                let isGone = folder.remove(file.id.name)
-                withState { isGone ? $0.noteGone(file.id) : $0.doom([file.id]) }
+            for entry in withState({ $0.disk.entries }) {
+                let bytes = (try? folder.read(entry.place, tag: entry.tag)).flatMap { $0 }
+                if let received = bytes.flatMap({ CacheEntryCoding.responseTime($0) }), received < time { continue }
+                withState { $0.doom(entry.place, entry.tag) }
             }
+            removeDoomed(&disk)
         }
         // Another thread may have read one of them into memory meanwhile.
         withState { $0.forget(since: time) }
@@ -170,18 +220,28 @@ extension CacheStore {
     /// Nil if there is no folder, or if it failed not long ago.
     private func opened(_ disk: inout CacheDisk) -> CacheFolder? {
         if let folder = disk.folder, !disk.isOff { return folder }
-        guard let path, monotonicClock() >= disk.isOffUntil else { return nil }
-        do throws(SystemCallError) {
-            let folder = try CacheFolder(in: path)
-            disk.folder = folder
-            disk.isOff = false
-            disk.keepsUntil = .min / 2
-            rescan(folder, &disk)
-            return disk.isOff ? nil : folder
-        } catch {
-            giveUp(&disk, mayHoldAny: !CacheFolder.isMissing(in: path))
+        guard let place, monotonicClock() >= disk.isOffUntil else { return nil }
+        guard let folder = openFolder(at: place) else {
+            giveUp(&disk, mayHoldAny: !CacheFolder.isMissing(in: place.path))
             return nil
         }
+        do throws(SystemCallError) {
+            let index = try folder.load()
+            (disk.folder, disk.isOff, disk.keepsUntil) = (folder, false, .min / 2)
+            disk.looked = monotonicClock()
+            withState { state in
+                state.loseFolder()
+                state.setDisk(index)
+            }
+            return folder
+        } catch {
+            giveUp(&disk)
+            return nil
+        }
+    }
+
+    private func openFolder(at place: Place) -> CacheFolder? {
+        try? CacheFolder(in: place.path, making: place.missing, capacity: diskCapacity)
     }
 
     /// - Parameter mayHoldAny: Whether the disk may hold entries.
@@ -190,38 +250,47 @@ extension CacheStore {
         disk.isOffUntil = monotonicClock() + CacheStore.pause
         // A look-up does not wait for a disk that fails. The entries are found again once the disk can be used.
         withState { $0.noteUnknown(mayHoldAny: mayHoldAny) }
+        disk.folder = nil
     }
 
-    private func rescanIfDue(_ folder: CacheFolder, _ disk: inout CacheDisk) {
-        guard monotonicClock() - disk.scanned >= CacheStore.interval else { return }
-        rescan(folder, &disk)
+    private func lookAgainIfDue(_ folder: CacheFolder, _ disk: inout CacheDisk) {
+        guard monotonicClock() - disk.looked >= CacheStore.interval else { return }
+        do throws(SystemCallError) {
+            look(at: try folder.refresh(), &disk)
+            _ = folder.removeFormerLayouts(atMost: 1000)
+        } catch {
+            giveUp(&disk)
+        }
     }
 
-    private func rescan(_ folder: CacheFolder, _ disk: inout CacheDisk) {
-        disk.scanned = monotonicClock()
-        guard let found = try? folder.scan(wall: wallClock()) else { return giveUp(&disk) }
-        withState { $0.setDisk(found) }
+    private func look(at changes: CacheFolder.Changes, _ disk: inout CacheDisk) {
+        disk.looked = monotonicClock()
+        withState { state in
+            state.noteGone(Set(changes.removed), movesUsed: false)
+            for entry in changes.added { state.note(entry.place, entry.tag) }
+        }
     }
 
-    private func trim(_ folder: CacheFolder, _ key: CacheDigest?) {
-        for id in withState({ $0.shrinkDisk(afterWriting: key) }) { folder.remove(id.name) }
+    private func trim(_ folder: CacheFolder) {
+        folder.capacity = diskCapacity
+        let removed = folder.trim(to: folder.capacity)
+        if !removed.isEmpty { withState { $0.noteGone(Set(removed), movesUsed: true) } }
     }
 
     // MARK: - For tests
 
     /// Whether the counted entries are those that exist.
     func isConsistent() -> Bool {
-        disk.withLock { disk in
-            let found = disk.isOff ? [] : (try? disk.folder?.scan(wall: wallClock())) ?? []
+        catchUp()
+        return disk.withLock { disk in
+            // Opened anew: places of another folder are other places.
+            let other = disk.isOff || disk.folder == nil ? nil : place.flatMap { openFolder(at: $0) }
+            let found = (try? other?.load())?.entries.map(\.tag) ?? []
             return withState { state in
-                let sizes = Dictionary(found.map { ($0.id, $0.size) }) { first, _ in first }
-                let isDiskRight =
-                    state.disk.ids.allSatisfy { state.disk.size(of: $0) == sizes[$0] }
-                    && state.disk.total == sizes.filter { !state.dooms.contains($0.key) }.values.reduce(0, +)
-                let sum = state.memory.ids.reduce(0) { $0 + (state.memory.size(of: $1) ?? 0) }
-                return isDiskRight && state.memory.total == sum && sum <= state.memoryCapacity
-                    && state.disk.total <= state.diskCapacity
-                    && state.pendingBytes == state.pending.values.reduce(0) { $0 + $1.size }
+                let sum = state.memory.entries.reduce(0) { $0 + $1.size }
+                return state.memory.total == sum && sum <= state.memoryCapacity
+                    && Set(found).isSuperset(of: state.disk.entries.map(\.tag))
+                    && state.pending.total == state.pending.entries.reduce(0) { $0 + $1.size }
             }
         }
     }

@@ -12,29 +12,53 @@ import Synchronization
 ///
 /// Storing and removing take effect in memory at once. The disk follows with ``catchUp()``, which removes first and
 /// then writes.
-package final class CacheStore: Sendable {
+package final class CacheStore: WritesAtExit {
     /// The folder in which the store has its folder; nil for memory only.
-    package let path: String?
+    package let place: Place?
     private let state: Lock<CacheState>
-    /// Those of the state, for requests that are about to leave: none of them waits for the lock.
+    // What requests ask that are about to leave: none of them waits for the lock.
     private let removals = Atomic<UInt32>(0)
+    private let isEmpty: Atomic<Bool>
+    private let owed = Atomic(CacheWork.nothing.rawValue)
+    private let longestBody: Atomic<Int>
+    private let chosen = Atomic<UInt8>(0)
+    /// Whether the store writes what it has when the program ends.
+    private let isNoted = Atomic(false)
     let disk = Lock(CacheDisk())
+    let floor: Int64
     package let wallClock: @Sendable () -> Int64
     let monotonicClock: @Sendable () -> Int64
 
+    /// Where a store has its folder.
+    package struct Place: Sendable, Equatable {
+        /// The folder in which it makes its own.
+        package let path: String
+        /// How many folders of the path it may make, from its end on.
+        package let missing: Int
+
+        package init(path: String, missing: Int) {
+            self.path = path
+            self.missing = missing
+        }
+    }
+
+    /// - Parameter floor: How many bytes the store leaves to others on a disk that becomes full.
     package init(
         memoryCapacity: Int,
         diskCapacity: Int,
-        path: String?,
+        place: Place?,
+        keepsFree floor: Int64 = 128 << 20,
         wallClock: @escaping @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970) },
         monotonicClock: @escaping @Sendable () -> Int64 = CacheStore.machineSeconds
     ) {
-        self.path = path
+        self.place = place
+        self.floor = floor
         self.wallClock = wallClock
         self.monotonicClock = monotonicClock
-        state = Lock(
-            CacheState(memoryCapacity: memoryCapacity, diskCapacity: diskCapacity, hasDisk: path != nil)
-        )
+        let state = CacheState(memoryCapacity: memoryCapacity, diskCapacity: diskCapacity, hasDisk: place != nil)
+        isEmpty = Atomic(state.isSurelyEmpty)
+        longestBody = Atomic(max(state.entryLimit - CacheEntry.overhead, 0))
+        self.state = Lock(state)
     }
 
     private static let machineSeconds: @Sendable () -> Int64 = {
@@ -51,6 +75,8 @@ package final class CacheStore: Sendable {
             defer {
                 swap(&trash, &state.trash)
                 removals.store(state.removals, ordering: .relaxed)
+                isEmpty.store(state.isSurelyEmpty, ordering: .relaxed)
+                owed.store(state.work.rawValue, ordering: .relaxed)
             }
             return body(&state)
         }
@@ -59,20 +85,39 @@ package final class CacheStore: Sendable {
     // MARK: - Limits
 
     /// The longest body that is stored.
-    package var bodyLimit: Int { withState { max($0.entryLimit - CacheEntry.overhead, 0) } }
+    package var bodyLimit: Int { longestBody.load(ordering: .relaxed) }
     package var memoryCapacity: Int { withState { $0.memoryCapacity } }
     package var diskCapacity: Int { withState { $0.diskCapacity } }
     package var memoryUsage: Int { withState { $0.memory.total } }
 
-    package func setMemoryCapacity(_ capacity: Int) {
-        withState { $0.setMemoryCapacity(capacity) }
+    package func setMemoryCapacity(_ capacity: Int) { changeLimits { $0.setMemoryCapacity(capacity) } }
+
+    func changeLimits(_ change: (inout CacheState) -> Void) {
+        withState { state in
+            change(&state)
+            longestBody.store(max(state.entryLimit - CacheEntry.overhead, 0), ordering: .relaxed)
+        }
+    }
+
+    /// What the program wants beside what HTTP says: for responses that are stored from now on.
+    package var options: CacheOptions { CacheOptions(rawValue: chosen.load(ordering: .relaxed)) }
+
+    package func choose(_ option: CacheOptions, _ isChosen: Bool) {
+        if isChosen {
+            chosen.bitwiseOr(option.rawValue, ordering: .relaxed)
+        } else {
+            chosen.bitwiseAnd(~option.rawValue, ordering: .relaxed)
+        }
     }
 
     // MARK: - Looking, without waiting
 
     /// Whether there is certainly no entry.
-    package var isSurelyEmpty: Bool { withState { $0.isSurelyEmpty } }
-    package var mayHoldOutdated: Bool { withState { $0.mayHoldOutdated } }
+    package var isSurelyEmpty: Bool { isEmpty.load(ordering: .relaxed) }
+    package var mayHoldOutdated: Bool { !isSurelyEmpty || withState { $0.mayHoldOutdated } }
+
+    /// Whether a response may be stored that answers a request for the URL by the rules of HTTP.
+    package func mayAnswer(_ key: CacheKey) -> Bool { withState { $0.mayAnswer(key) } }
 
     package enum Glance {
         case nothing
@@ -84,16 +129,16 @@ package final class CacheStore: Sendable {
     /// - Parameter choose: Chooses among the entries of the URL.
     package func glance(at key: CacheKey, _ choose: ([CacheEntry]) -> CacheEntry?) -> Glance {
         withState { state in
-            if let entry = choose(state.entries(for: key.digest)) {
-                state.use(entry.id)
+            if let entry = choose(state.entries(for: key)) {
+                state.use(entry)
                 return .found(entry)
             }
-            return state.mayHaveMore(of: key.digest) ? .unknown : .nothing
+            return state.mayHaveMore(of: key) ? .unknown : .nothing
         }
     }
 
     /// The entries of a URL that need no disk.
-    package func known(of key: CacheKey) -> [CacheEntry] { withState { $0.entries(for: key.digest) } }
+    package func known(of key: CacheKey) -> [CacheEntry] { withState { $0.entries(for: key) } }
 
     // MARK: - Storing and removing, without waiting
 
@@ -112,14 +157,17 @@ package final class CacheStore: Sendable {
         inPlaceOf former: CacheEntry? = nil,
         replacing isReplaced: (CacheEntry) -> Bool = { _ in false }
     ) -> Bool {
-        withState { $0.insert(entry, ticket: ticket, inPlaceOf: former, replacing: isReplaced) }
+        if place != nil, entry.mayGoToDisk, !isNoted.load(ordering: .relaxed) {
+            if !isNoted.exchange(true, ordering: .relaxed) { CacheExit.note(self) }
+        }
+        return withState { $0.insert(entry, ticket: ticket, inPlaceOf: former, replacing: isReplaced) }
     }
 
     /// Forgets all entries of a URL.
     ///
     /// - Returns: Whether the disk has to follow soon.
     @discardableResult
-    package func forget(_ key: CacheKey) -> Bool { withState { $0.forget(key.digest) } }
+    package func forget(_ key: CacheKey) -> Bool { withState { $0.forget(key) } }
 
     /// Forgets one entry.
     package func forget(_ id: CacheEntryID) { withState { $0.forget(id) } }
@@ -129,18 +177,17 @@ package final class CacheStore: Sendable {
     /// - Returns: Whether there may have been an entry.
     package func forgetAnswer(_ key: CacheKey, _ choose: ([CacheEntry]) -> CacheEntry?) -> Bool {
         withState { state in
-            let answer = choose(state.entries(for: key.digest))
-            if state.mayHaveMore(of: key.digest) {
-                state.forget(key.digest)
+            let answer = choose(state.entries(for: key))
+            if state.mayHaveMore(of: key) {
+                state.forget(key)
                 return true
             }
             if let answer { state.forget(answer.id) }
-            return state.doomUnknown(key.digest) || answer != nil
+            return state.doomUnknown(key) || answer != nil
         }
     }
 
     package func forgetAll() { withState { $0.forgetAll() } }
 
-    /// Whether ``catchUp()`` has work to do.
-    package var isBehind: Bool { withState { !$0.dooms.isEmpty || !$0.pending.isEmpty } }
+    package var work: CacheWork { CacheWork(rawValue: owed.load(ordering: .relaxed)) ?? .nothing }
 }

@@ -1,5 +1,6 @@
 import AFBase
 import AFNetworking
+import AFWire
 import Foundation
 
 @testable import AFState
@@ -10,7 +11,9 @@ import Foundation
 extension FuzzTarget {
     /// Files of ours, which another program may have written. Those with a checksum get a right one: otherwise the
     /// reader would stop there.
-    static let stores = [resumeData, cookieFile, cookieRecord, cacheEntry, cacheHead, cacheIndex, netrc, policyArchive]
+    static let stores = [
+        resumeData, cookieFile, cookieRecord, cacheEntry, cacheHead, cacheMemory, netrc, policyArchive,
+    ]
 
     private static let resumeData = FuzzTarget(
         "resume-data",
@@ -102,46 +105,76 @@ extension FuzzTarget {
         "cache-entry",
         seeds: [Array(CacheEntryCoding.magic + little(UInt32(0)) + little(UInt64(0)))]
     ) { input in
-        _ = CacheEntryCoding.decode(input + SHA256Digest.of(input))
+        guard let key = keys.first else { return }
+        _ = CacheEntryCoding.decode(input + SHA256Digest.of(input), for: key, options: [])
     }
 
     private static let cacheHead = FuzzTarget("cache-head", seeds: [[0, 0, 0, 0]]) { input in
-        let bytes = CacheEntryCoding.magic + little(UInt32(input.count)) + little(UInt64(0)) + input
-        _ = CacheEntryCoding.decode(bytes + SHA256Digest.of(bytes))
+        guard let key = keys.first else { return }
+        let bytes =
+            CacheEntryCoding.magic + little(UInt64(1)) + key.digest.bytes + little(UInt32(input.count))
+            + little(UInt64(0)) + input
+        _ = CacheEntryCoding.decode(bytes + SHA256Digest.of(bytes), for: key, options: [])
     }
 
     /// Against a list that is searched from its beginning each time.
-    private static let cacheIndex = FuzzTarget("cache-index", seeds: [[0, 1, 9, 0, 2, 9, 1, 1, 0, 3, 4, 0, 2, 0, 0]]) {
+    private static let cacheMemory = FuzzTarget("cache-memory", seeds: [[0, 1, 9, 0, 2, 9, 1, 1, 0, 3, 4, 0, 2, 0, 0]])
+    {
         input in
-        var index = CacheIndex<Int>()
-        var model: [(id: CacheEntryID, value: Int, size: Int)] = []
+        var memory = CacheMemory()
+        var model: [CacheEntry] = []
         for step in 0..<min(input.count / 3, 200) {
             let (kind, name, number) = (input[step * 3], input[step * 3 + 1], Int(input[step * 3 + 2]))
-            let id = CacheEntryID(key: digests[Int(name & 3)], variant: digests[Int(name >> 2 & 3)])
-            let place = model.firstIndex { $0.id == id }
+            let entry = entry(name, length: number)
+            let place = model.firstIndex { $0.id == entry.id }
             switch kind % 4 {
             case 0:
-                index.insert(step, as: id, size: number)
+                memory.insert(entry)
                 if let place { model.remove(at: place) }
-                model.append((id, step, number))
+                model.append(entry)
             case 1:
-                index.use(id)
+                memory.use(entry.id)
                 if let place { model.append(model.remove(at: place)) }
             case 2:
-                try expect(index.remove(id) == place.map { model.remove(at: $0).value }, "another one was removed")
+                let removed = place.map { model.remove(at: $0) }
+                try expect(memory.remove(entry.id)?.entry === removed, "another one was removed")
             default:
-                let removed = index.shrink(to: number)
-                for one in removed { try expect(model.removeFirst().id == one.id, "\(one.id.name) was not the oldest") }
-                try expect(index.total <= number, "it has \(index.total), not \(number)")
+                let limit = number * 40
+                for one in memory.shrink(to: limit) {
+                    try expect(model.removeFirst() === one.entry, "step \(step): it was not the oldest")
+                }
+                try expect(memory.total <= limit, "it has \(memory.total), not \(limit)")
             }
-            try expect(index.total == model.reduce(0) { $0 + $1.size }, "the total is \(index.total)")
-            try expect(index.oldestID == model.first?.id && index.count == model.count, "it is another list")
-            try expect(index[id] == model.first { $0.id == id }?.value, "\(id.name) has another value")
-            try expect(index.ids(of: id.key).count == model.count { $0.id.key == id.key }, "a family has others")
+            try expect(memory.total == model.reduce(0) { $0 + $1.size }, "the total is \(memory.total)")
+            try expect(memory.count == model.count, "it is another list")
+            try expect(memory[entry.id] === model.first { $0.id == entry.id }, "it has another value")
+            let family = model.filter { $0.head.key == entry.head.key }
+            try expect(memory.entries(of: entry.head.key).count == family.count, "a family has others")
         }
     }
 
-    private static let digests = (0..<4).map { CacheDigest(of: [UInt8($0)]) }
+    private static let keys = (0..<4).compactMap { number in
+        try? CacheKey(RequestURL("http://a.test/\(number)"))
+    }
+
+    private static func entry(_ name: UInt8, length: Int) -> CacheEntry {
+        var headers = HTTPHeaders()
+        headers.append("ETag", "\"1\"")
+        let head = StoredHead(
+            key: keys[Int(name & 3)],
+            partition: CachePartition(.protocolClass("\(name >> 2 & 3)"), for: .unnamed),
+            vary: [],
+            isDecoded: false,
+            status: 200,
+            version: .http11,
+            headers: headers,
+            requestTime: 0,
+            responseTime: 0,
+            responseMonotonic: nil,
+            options: []
+        )
+        return CacheEntry(head, body: Data(repeating: 0, count: length), mayGoToDisk: true)
+    }
 
     private static let netrc = FuzzTarget(
         "netrc",

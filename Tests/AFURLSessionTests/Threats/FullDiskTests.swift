@@ -93,12 +93,15 @@ struct FullDiskTests {
         let server = try TestServer()
         let page = ServerReply.data(pattern(40_000)).header("Cache-Control", "max-age=600")
         server.route("GET", "/file/:n", .data(pattern(300_000)))
-        server.route("GET", "/page/:n") { page.header("Set-Cookie", "c\($0.parameters["n"] ?? "")=1; Max-Age=600") }
+        server.route("GET", "/page/:n") {
+            page.header("Set-Cookie", "c\($0.parameters["n"] ?? "")=1; Max-Age=600; Path=/other")
+        }
         let cookies = HTTPCookieStorage(fileURL: folder.appendingPathComponent("cookies"))
         let store = CacheStore(
             memoryCapacity: 0,
             diskCapacity: 20 << 20,
-            path: folder.path,
+            place: CacheStore.Place(path: folder.path, missing: 0),
+            keepsFree: 0,
             monotonicClock: { clock.withLock { $0 } }
         )
         let session = URLSession.loopback {

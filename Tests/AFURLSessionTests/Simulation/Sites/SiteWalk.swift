@@ -61,7 +61,7 @@ final class SiteWalk {
         let store = CacheStore(
             memoryCapacity: isCached ? 0 : 8 << 20,
             diskCapacity: isCached ? 8 << 20 : 0,
-            path: isCached ? disk.file("cache").path : nil,
+            place: isCached ? CacheStore.Place(path: disk.file("cache").path, missing: 1) : nil,
             wallClock: world.virtualDate,
             monotonicClock: seconds
         )
