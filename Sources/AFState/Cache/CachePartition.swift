@@ -1,42 +1,70 @@
-package import AFWire
-
 /// The requests that a stored response may answer: those that the same server, trusted by the same rules, would have
-/// answered with it, sent with the same credentials.
+/// answered with it, and that ask for the same user.
 package struct CachePartition: Sendable, Hashable {
+    /// For whom the response is.
+    package enum Audience: Sendable, Hashable {
+        /// For every request: the server has said `public`.
+        case everyone
+        /// For requests that name the same user, or none.
+        case only(RequestIdentity)
+    }
+
     /// How the server was reached and why it was trusted.
     package let scope: TrustScope
-    /// The digest of the value of `Authorization`, if one was sent.
-    package let credentials: CacheDigest?
+    package let audience: Audience
 
-    /// The partition of requests without credentials.
-    package init(_ scope: TrustScope) {
-        self.init(scope, nil)
-    }
-
-    private init(_ scope: TrustScope, _ credentials: CacheDigest?) {
+    private init(_ scope: TrustScope, _ audience: Audience) {
         self.scope = scope
-        self.credentials = credentials
+        self.audience = audience
     }
 
-    /// The partition of responses that the program itself stored. Every session of the cache sees them.
-    package static let caller = CachePartition(.program)
+    /// The partition of responses to requests that ask for this user.
+    package init(_ scope: TrustScope, for identity: RequestIdentity) {
+        self.init(scope, .only(identity))
+    }
 
-    /// Whether it means the same in another process. Only then a response may go to disk.
-    package var isLasting: Bool { scope.isLasting && credentials == nil }
+    /// The same for every user.
+    package var shared: CachePartition { CachePartition(scope, .everyone) }
 
-    /// The same partition for the credentials of a request. Nil if the request has credentials and no digest can stand
-    /// for them.
+    /// Whether it means the same in another process.
     ///
-    /// Nothing that could be computed from a password is ever written to disk: a secret of the process goes into the
-    /// digest.
-    package func forCredentials(in headers: HTTPHeaders) -> CachePartition? {
-        guard headers.contains("Authorization") else { return self }
-        guard let secret = ProcessSecret.bytes else { return nil }
-        var fields = FieldWriter()
-        fields.add(secret)
-        headers.forEach { name, value in
-            if ByteScanning.equalsIgnoringCase(name, "authorization") { fields.add(Array(value)) }
+    /// - Parameter keepsIdentities: Whether digests of identities do.
+    package func isLasting(keepsIdentities: Bool) -> Bool {
+        guard case .only(.named) = audience else { return scope.isLasting }
+        return scope.isLasting && keepsIdentities
+    }
+
+    /// Whether its responses are for requests that ask for this user.
+    package func admits(_ identity: RequestIdentity) -> Bool {
+        switch audience {
+        case .everyone: true
+        case .only(let own): own == identity
         }
-        return CachePartition(scope, CacheDigest(of: fields.bytes))
+    }
+
+    // MARK: - On the disk
+
+    /// One that was stored.
+    init(_ scope: TrustScope, stored audience: Audience) {
+        self.init(scope, audience)
+    }
+}
+
+extension CachePartition.Audience {
+    var storedBytes: [UInt8] {
+        switch self {
+        case .everyone: [0]
+        case .only(.unnamed): [1]
+        case .only(.named(let digest)): [2] + digest.bytes
+        }
+    }
+
+    init?(stored bytes: [UInt8]) {
+        switch (bytes.first, ShortDigest(bytes: bytes.dropFirst())) {
+        case (0, nil): self = .everyone
+        case (1, nil): self = .only(.unnamed)
+        case (2, let digest?): self = .only(.named(digest))
+        default: return nil
+        }
     }
 }

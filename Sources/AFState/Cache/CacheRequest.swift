@@ -1,7 +1,7 @@
 package import AFWire
 
-/// The part of a request that the rules of caching read.
-package struct CacheRequest: Sendable {
+/// The part of a request that the rules of caching read. Made once for all tasks that send it.
+package final class CacheRequest: Sendable {
     package enum Method: Sendable {
         case get
         case head
@@ -21,6 +21,8 @@ package struct CacheRequest: Sendable {
     package let isPartial: Bool
     /// The caller validates a copy of its own and wants to see the answer.
     package let isConditional: Bool
+    /// For whom it asks.
+    package let identity: RequestIdentity
 
     package init(method: String, url: RequestURL, headers: HTTPHeaders, hasBody: Bool = false) {
         self.method = Self.kind(of: method)
@@ -32,6 +34,7 @@ package struct CacheRequest: Sendable {
         // RFC 9111 §5.4: the older field counts where the newer one is missing.
         control = asked.hasControl ? asked.control : asked.pragma
         (isPartial, isConditional) = (asked.isPartial, asked.isConditional)
+        identity = asked.identity.identity
     }
 
     private static func kind(of method: String) -> Method {
@@ -50,9 +53,11 @@ package struct CacheRequest: Sendable {
         var pragma = CacheControl()
         var isPartial = false
         var isConditional = false
+        var identity = RequestIdentity.Reader()
 
         init(_ headers: HTTPHeaders) {
             headers.forEach { name, value in
+                identity.read(name, value)
                 func isCalled(_ other: StaticString) -> Bool { ByteScanning.equalsIgnoringCase(name, other) }
                 // Most names have another length than all of these.
                 switch name.count {

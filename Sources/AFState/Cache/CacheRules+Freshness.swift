@@ -33,17 +33,18 @@ extension CacheRules {
     /// For how long after it was made a response is fresh (RFC 9111 §4.2.1).
     package static func lifetime(of stored: StoredHead) -> Int64 {
         if let maxAge = stored.control.maxAge { return maxAge }
-        let expires = stored.headers.values("Expires")
-        guard expires.isEmpty else {
+        if stored.facts.contains(.expires) {
+            let expires = stored.headers.values("Expires")
             let dates = expires.map { HTTPDate.seconds($0) }
             return clamped((earliest(dates) ?? .min / 2) - date(of: stored))
         }
         return guessedLifetime(of: stored)
     }
 
-    /// A tenth of the time since the resource was last modified (RFC 9111 §4.2.2).
+    /// A tenth of the time since the resource was last modified (RFC 9111 §4.2.2), for programs that want a guess.
     private static func guessedLifetime(of stored: StoredHead) -> Int64 {
-        guard heuristicallyFresh.contains(stored.status), !stored.key.hasQuery,
+        guard stored.options.contains(.guessesLifetimes), stored.facts.contains(.lastModified),
+            heuristicallyFresh.contains(stored.status), !stored.key.hasQuery,
             let changed = earliest(stored.headers.values("Last-Modified").map { HTTPDate.seconds($0) })
         else { return 0 }
         return min(clamped(date(of: stored) - changed) / 10, longestGuess)

@@ -21,18 +21,46 @@ extension CacheRules {
 
     /// Whether the response itself allows it to be stored.
     package static func mayKeep(_ head: StoredHead) -> Storage {
-        guard isStorable(head.status), !head.headers.contains("Content-Range") else { return .no }
+        guard isStorable(head.status), !head.facts.contains(.contentRange) else { return .no }
+        if head.isInert, !head.facts.contains(.vary) { return needsNoLifetime(head.status) ? .inMemory : .no }
         let control = head.control
         guard !control.noStore, !control.isMalformed, !control.mustUnderstand || understood.contains(head.status),
-            VaryField.names(in: head.headers) != nil, needsNoLifetime(head.status) || lifetime(of: head) > 0
+            VaryField.names(in: head.headers) != nil
         else { return .no }
-        return isSecret(head) ? .inMemory : .anywhere
+        let isFreshAtFirst = lifetime(of: head) > 0
+        guard isFreshAtFirst || needsNoLifetime(head.status) else { return .no }
+        return (isFreshAtFirst || mayBeOfUseWhenStale(head)) && !isSecret(head) ? .anywhere : .inMemory
     }
 
-    /// Whether a response must not be written to disk, because the file would contain the values of secrets.
+    /// Whether a later request may use a response that is not fresh: when the server confirms it, or instead of an error.
+    private static func mayBeOfUseWhenStale(_ head: StoredHead) -> Bool {
+        !conditions(for: head).isEmpty || (head.control.staleIfError ?? 0) > 0
+            || (head.control.staleWhileRevalidate ?? 0) > 0
+    }
+
+    /// Whether a response must not be written to disk: it is for one user, or the file would contain the values of
+    /// secrets.
     package static func isSecret(_ head: StoredHead) -> Bool {
-        let names = VaryField.names(in: head.headers) ?? []
-        return !head.partition.isLasting || names.contains(where: SecretNames.containsField)
+        let names = head.facts.contains(.vary) ? VaryField.names(in: head.headers) ?? [] : []
+        return !head.partition.isLasting(keepsIdentities: head.options.contains(.keepsUsersOnDisk))
+            || names.contains(where: SecretNames.containsField) || leadsToSecret(head.headers)
+    }
+
+    /// Whether a URL in the fields has a secret in it: without it the response would mean something else.
+    private static func leadsToSecret(_ headers: HTTPHeaders) -> Bool {
+        var isSecret = false
+        headers.forEach { _, value in
+            guard !isSecret, value.contains(UInt8(ascii: "?")) else { return }
+            isSecret = SecretNames.containsItem(inURLs: value)
+        }
+        return isSecret
+    }
+
+    /// The fields that the disk gets: a secret is not among them.
+    static func lastingFields(_ headers: HTTPHeaders) -> HTTPHeaders {
+        var kept = headers
+        kept.removeAll { SecretNames.containsField(String(decoding: $0, as: UTF8.self)) }
+        return kept
     }
 
     private static func isStorable(_ status: Int) -> Bool { status >= 200 && !unstorable.contains(status) }
@@ -49,10 +77,9 @@ extension CacheRules {
     private static func needsNoLifetime(_ status: Int) -> Bool { [200, 203, 204].contains(status) }
 
     /// Whether a response with these fields might have to be stored. Quick, and often true where it need not be.
-    package static func mayBeOfUse(_ status: Int, _ headers: HTTPHeaders) -> Bool {
-        guard isStorable(status) else { return false }
-        return needsNoLifetime(status) || headers.contains("Cache-Control") || headers.contains("Expires")
-            || headers.contains("Last-Modified")
+    package static func mayBeOfUse(_ status: Int, _ facts: ResponseFacts) -> Bool {
+        isStorable(status)
+            && (needsNoLifetime(status) || !facts.isDisjoint(with: [.cacheControl, .expires, .lastModified]))
     }
 
     /// Whether a response with this status takes the place of the stored one, whether it is stored or not.
@@ -62,6 +89,7 @@ extension CacheRules {
 
     /// The fields of a response without those of its connection (RFC 9111 §3.1).
     package static func storedFields(_ headers: HTTPHeaders) -> HTTPHeaders {
+        guard ResponseFacts(of: headers).contains(.connection) else { return headers }
         var kept = headers
         let named = namesInConnection(headers)
         kept.removeAll { name in
@@ -92,7 +120,9 @@ extension CacheRules {
     static func namesInConnection(_ headers: HTTPHeaders) -> [String] {
         var names: [String] = []
         headers.forEach { name, value in
-            guard ByteScanning.equalsIgnoringCase(name, "connection") else { return }
+            guard ByteScanning.equalsIgnoringCase(name, "connection"),
+                !ByteScanning.equalsIgnoringCase(value, "keep-alive")
+            else { return }
             ByteScanning.forEachListElement(of: value) { element in
                 let name = String(decoding: element.map(ASCII.folded), as: UTF8.self)
                 // `Connection` cannot remove a field that the rules decide by.

@@ -9,6 +9,7 @@ extension CacheRules {
     /// response came without a validator.
     static func conditions(for stored: StoredHead) -> HTTPHeaders {
         var fields = HTTPHeaders()
+        guard !stored.facts.isDisjoint(with: [.entityTag, .lastModified]) else { return fields }
         if let tag = entityTag(in: stored.headers) {
             tag.withUnsafeBytes { fields.append("If-None-Match", bytes: $0) }
         }
@@ -54,7 +55,7 @@ extension CacheRules {
 
     // MARK: - The answer
 
-    package enum Confirmation: Sendable, Equatable {
+    package enum Confirmation: Sendable {
         /// The stored response is still good, with these updated fields.
         case confirmed(StoredHead)
         /// The server confirmed another response than the stored one.
@@ -74,7 +75,7 @@ extension CacheRules {
         return .confirmed(
             StoredHead(
                 key: stored.key,
-                partition: stored.partition,
+                partition: CachePartition(stored.partition.scope, for: request.identity),
                 // If `Vary` has changed, the values of this request count.
                 vary: (VaryField.names(in: fields) ?? []).map { VaryField($0, of: request.headers) },
                 isDecoded: stored.isDecoded,
@@ -83,7 +84,8 @@ extension CacheRules {
                 headers: fields,
                 requestTime: requestTime.wall,
                 responseTime: responseTime.wall,
-                responseMonotonic: responseTime.monotonic
+                responseMonotonic: responseTime.monotonic,
+                options: stored.options
             )
         )
     }

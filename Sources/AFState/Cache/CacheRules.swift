@@ -15,19 +15,20 @@ package enum CacheRules {
     /// The stored response that the request selects, the latest of several.
     ///
     /// - Parameters:
-    ///   - partitions: The partitions whose responses the request may be answered with.
+    ///   - scope: Under which the request's server is trusted. A response that the program itself stored counts under all.
     ///   - decodes: Whether the task gets bodies without their content coding.
     package static func select<Entry>(
         from entries: [Entry],
         head: (Entry) -> StoredHead,
         for request: CacheRequest,
-        in partitions: [CachePartition],
+        under scope: TrustScope,
         decodes: Bool
     ) -> Entry? {
         var best: Entry?
         for entry in entries {
             let candidate = head(entry)
-            guard matches(candidate, request, in: partitions, decodes: decodes) else { continue }
+            // A response that is not HTTP's answers no task.
+            guard candidate.status > 0, matches(candidate, request, under: scope, decodes: decodes) else { continue }
             if let best, isOlder(candidate, than: head(best)) { continue }
             best = entry
         }
@@ -37,11 +38,12 @@ package enum CacheRules {
     package static func matches(
         _ head: StoredHead,
         _ request: CacheRequest,
-        in partitions: [CachePartition],
+        under scope: TrustScope,
         decodes: Bool
     ) -> Bool {
-        mayAnswer(head, request) && partitions.contains(head.partition)
-            && (head.isDecoded == decodes || !head.headers.contains("Content-Encoding"))
+        mayAnswer(head, request) && head.partition.admits(request.identity)
+            && (head.partition.scope == scope || head.partition.scope == .program)
+            && (head.isDecoded == decodes || !head.facts.contains(.contentEncoding))
     }
 
     /// Whether a stored response may be the answer to some request with the same URL and the same fields.
@@ -59,14 +61,18 @@ package enum CacheRules {
     static func outlives(_ stored: StoredHead, _ head: StoredHead) -> Bool {
         guard stored.responseTime >= head.requestTime else { return false }
         // Most have the same date, which need not be read then.
-        let isSameDate = stored.headers.firstBytes("Date") == head.headers.firstBytes("Date")
+        let isSameDate = hasSameDate(stored.headers, head.headers)
         if isSameDate { return head.responseTime < stored.responseTime }
         return (date(of: head), head.responseTime) < (date(of: stored), stored.responseTime)
     }
 
+    private static func hasSameDate(_ one: HTTPHeaders, _ other: HTTPHeaders) -> Bool {
+        one.firstValue(of: "Date") { date in other.firstValue(of: "Date") { $0.elementsEqual(date) } ?? false } ?? false
+    }
+
     // MARK: - What to do
 
-    /// - Parameter stored: The response that ``select(from:head:for:in:decodes:)`` found.
+    /// - Parameter stored: The response that ``select(from:head:for:under:decodes:)`` found.
     package static func plan(
         _ request: CacheRequest,
         policy: CacheUse,
@@ -83,7 +89,9 @@ package enum CacheRules {
         case .returnCacheDataDontLoad: return stored == nil ? .fail : .serve
         case .reloadRevalidatingCacheData: return revalidate(stored, for: request, now: now)
         case .useProtocolCachePolicy:
-            guard let stored, !request.control.noStore else { return network }
+            guard let stored, !request.control.noStore, !stored.isInert || request.control != CacheControl() else {
+                return network
+            }
             return follow(stored, for: request, now: now)
         }
     }

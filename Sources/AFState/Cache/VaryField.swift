@@ -6,16 +6,16 @@ package struct VaryField: Sendable, Hashable {
     /// In lower case.
     package let name: String
     /// The digest of the value; nil if the request had none. The value itself may be a secret.
-    package let value: CacheDigest?
+    package let value: ShortDigest?
 
-    init(name: String, value: CacheDigest?) {
+    init(name: String, value: ShortDigest?) {
         self.name = name
         self.value = value
     }
 
     package init(_ name: String, of headers: HTTPHeaders) {
         self.name = name
-        value = VaryField.normalized(name, of: headers).map { CacheDigest(of: $0) }
+        value = VaryField.normalized(name, of: headers).map { ShortDigest(of: $0) }
     }
 
     /// All lines as one list, without blanks around its commas (RFC 9111 §4.1).

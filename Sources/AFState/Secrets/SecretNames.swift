@@ -1,4 +1,5 @@
 import AFBase
+import AFWire
 
 /// Which header fields and query items are secrets. This one list decides what follows no redirect to another origin,
 /// and what logs, events, commands, archives and the cache's files do not show.
@@ -51,6 +52,15 @@ public enum SecretNames {
         set { names.withLock { $0 = (newValue, Set(newValue.map(canonical))) } }
     }
 
+    /// Whether there are further names.
+    static var hasAdded: Bool { names.withLock { !$0.canonical.isEmpty } }
+
+    /// Whether the name is one of the further ones.
+    static func isAdded(_ name: String) -> Bool {
+        let name = canonical(name)
+        return names.withLock { $0.canonical.contains(name) }
+    }
+
     /// Whether a header field of this name holds a secret.
     public static func containsField(_ name: String) -> Bool { contains(canonical(name)) }
 
@@ -58,6 +68,22 @@ public enum SecretNames {
     public static func containsItem(_ name: String) -> Bool {
         let name = canonical(name)
         return items.contains(name) || contains(name)
+    }
+
+    /// Whether a URL in the value of a field has an item that holds a secret.
+    static func containsItem(inURLs value: UnsafeRawBufferPointer) -> Bool {
+        var name: [UInt8]?
+        for byte in value {
+            switch byte {
+            case UInt8(ascii: "?"), UInt8(ascii: "&"), UInt8(ascii: ";"), UInt8(ascii: "#"): name = []
+            case UInt8(ascii: "="):
+                let decoded = name?.withUnsafeBytes { PercentEncoding.decode($0) }
+                if let decoded, containsItem(String(decoding: decoded, as: UTF8.self)) { return true }
+                name = nil
+            default: name?.append(byte)
+            }
+        }
+        return false
     }
 
     private static func contains(_ name: String) -> Bool {

@@ -21,9 +21,9 @@ package final class WireRequest: Sendable {
     package let derived = OnceReference<Derived>()
 
     package final class Derived: Sendable {
-        package let value: any Sendable
+        package let value: any AnyObject & Sendable
 
-        package init(_ value: any Sendable) {
+        package init(_ value: any AnyObject & Sendable) {
             self.value = value
         }
     }

@@ -14,18 +14,27 @@ import Foundation
 /// A 304 to a request that was sent without conditions of the cache goes to the task as it is. Do not give responses
 /// from the cache to `note` or `beginStore`, nor their `Set-Cookie` to the cookie storage. Bodies are stored as the task
 /// gets them: a hit passes by the decoder (`hit.isDecoded`).
-final class CacheAccess {
+final class CacheAccess: TimerTarget {
+    /// How long stored responses wait until they are written.
+    private static let patience = LoopInterval(.milliseconds(500))
+
     let cache: URLCache?
     private let world: World
     private var worker: (any BlockingWorker)?
     /// An inquiry gave up waiting for the disk, and the disk has answered none since.
     private var isDiskHanging = false
+    private var isWritingSoon = false
     /// The worker has been told to bring the disk up to date and has not begun.
     private let isCatchingUp = Lock(false)
 
     init(_ cache: URLCache?, in world: World) {
         self.cache = cache
         self.world = world
+    }
+
+    deinit {
+        // The session ends before its time to write.
+        if isWritingSoon, let store { ownWorker().run { store.catchUp() } }
     }
 
     private var store: CacheStore? { cache?.store }
@@ -45,7 +54,9 @@ final class CacheAccess {
         guard policy == .useProtocolCachePolicy else { return true }
         guard request.head.method == "GET" || request.head.method == "HEAD" else { return false }
         // A request that only the cache may answer (`only-if-cached`) must fail even if nothing is stored.
-        return store?.isSurelyEmpty == false || request.mentionsCaches
+        if request.mentionsCaches { return true }
+        guard let store, !store.isSurelyEmpty else { return false }
+        return store.mayAnswer(CacheRequest.of(request).key)
     }
 
     /// Whether the response to a request might have to be stored, or might replace a stored one. Quick as well.
@@ -65,29 +76,35 @@ final class CacheAccess {
 
     // MARK: - 1, 2: before a request is sent
 
-    /// Finds out where the answer comes from.
-    ///
-    /// - Parameter done: Called once, on the loop: before this returns if memory can tell, and otherwise in a later
-    ///   turn, when a worker has asked the disk or the disk takes too long.
-    func lookUp(_ question: CacheQuestion, _ done: @escaping (CacheFinding) -> Void) {
+    /// What a look-up comes to at once.
+    enum Glance {
+        case known(CacheFinding)
+        /// Only the disk can tell: ask it.
+        case onDisk(CacheLookUp)
+    }
+
+    /// Finds out where the answer comes from, as far as memory can tell.
+    func glance(_ question: CacheQuestion) -> Glance {
         let frozen = question.request
         let isPlain =
             (store?.isSurelyEmpty ?? true) && question.policy == .useProtocolCachePolicy
             && !frozen.mentionsCaches
-        if isPlain { return done(.network(HTTPHeaders())) }
-        let request = CacheRequest(frozen)
+        if isPlain { return .known(.network(HTTPHeaders())) }
+        let request = CacheRequest.of(frozen)
         let look = CacheLookUp(request, question, request.mayBeAnswered ? store : nil)
-        guard let store, request.mayBeAnswered, look.mayBeAnswered else {
-            return done(look.finding(nil, now: now))
-        }
-        switch store.glance(at: request.key, look.choose) {
-        case .nothing: done(look.finding(nil, now: now))
-        case .found(let entry): done(look.finding(entry, now: now))
-        case .unknown: ask(store, look, done)
+        guard let store, request.mayBeAnswered, look.mayBeAnswered else { return .known(look.finding(nil, now: now)) }
+        return switch store.glance(at: request.key, look.choose) {
+        case .nothing: .known(look.finding(nil, now: now))
+        case .found(let entry): .known(look.finding(entry, now: now))
+        case .unknown: .onDisk(look)
         }
     }
 
-    private func ask(_ store: CacheStore, _ look: CacheLookUp, _ done: @escaping (CacheFinding) -> Void) {
+    /// Asks the disk.
+    ///
+    /// - Parameter done: Called once, on the loop, when a worker has asked the disk or the disk takes too long.
+    func ask(_ look: CacheLookUp, _ done: @escaping (CacheFinding) -> Void) {
+        guard let store else { return done(look.finding(nil, now: now)) }
         let inquiry = DiskInquiry(on: world.loop, done)
         // A request that may not be sent to the server waits for the disk, however long it takes.
         if case .network(let fields) = look.finding(nil, now: now) {
@@ -170,11 +187,11 @@ final class CacheAccess {
     /// Removes the stored responses that the response to a request shows to be outdated.
     func note(_ status: Int, _ headers: HTTPHeaders, to frozen: WireRequest) {
         guard status < 400, let store else { return }
-        let request = CacheRequest(frozen)
+        let request = CacheRequest.of(frozen)
         if request.method == .head { return noteHead(status, headers, to: request, store) }
-        let isBehind = CacheRules.invalidated(by: request, status: status, headers)
+        let isUrgent = CacheRules.invalidated(by: request, status: status, headers)
             .reduce(false) { store.forget($1) || $0 }
-        if isBehind { catchUp() }
+        if isUrgent { catchUp() }
     }
 
     /// A response that is only on disk stays: once it is stale, its server is asked before it is used.
@@ -201,63 +218,91 @@ final class CacheAccess {
         ticket: CacheTicket,
         isDecoded: Bool
     ) -> CacheWriter? {
+        let facts = ResponseFacts(of: headers)
         guard let store, question.request.method == "GET",
             // A response of no use to the cache, or too long for it, may still replace a stored one.
-            CacheRules.mayBeOfUse(status, headers) && store.bodyLimit > 0 || store.mayHoldOutdated
+            CacheRules.mayBeOfUse(status, facts) && store.bodyLimit > 0 || store.mayHoldOutdated
         else { return nil }
-        let request = CacheRequest(question.request)
-        guard let partition = question.partition.forCredentials(in: request.headers) else { return nil }
+        let request = CacheRequest.of(question.request)
         let came = now
-        let fields = CacheRules.storedFields(headers)
+        let names = facts.contains(.vary) ? VaryField.names(in: headers) ?? [] : []
         let head = StoredHead(
             key: request.key,
-            partition: partition,
-            vary: (VaryField.names(in: fields) ?? []).map { VaryField($0, of: request.headers) },
+            partition: CachePartition(question.scope, for: request.identity),
+            vary: names.map { VaryField($0, of: request.headers) },
             isDecoded: isDecoded,
             status: status,
             version: version,
-            headers: fields,
+            headers: headers,
             requestTime: sent.wall,
             responseTime: came.wall,
-            responseMonotonic: came.monotonic
+            responseMonotonic: came.monotonic,
+            options: store.options,
+            facts: facts
         )
         let storage = CacheRules.mayStore(head, for: request)
         guard storage != .no else {
             // RFC 9111 §4.3.3: the response that must not be stored has replaced the stored one.
             if CacheRules.replaces(status), !request.isPartial, !request.isConditional {
-                forgetFormer(request, [partition], isDecoded, store)
+                forgetFormer(request, question.scope, isDecoded, store)
             }
             return nil
         }
         return CacheWriter(
             head,
             request,
+            under: question.scope,
             limit: store.bodyLimit,
             announced: headers.firstBytes("Content-Length").flatMap { $0.withUnsafeBytes { ByteScanning.decimal($0) } },
             mayGoToDisk: storage == .anywhere,
             ticket: ticket,
-            store: store
-        ) { [self] in catchUp() }
+            store: store,
+            access: self
+        )
     }
 
     private func forgetFormer(
         _ request: CacheRequest,
-        _ partitions: [CachePartition],
+        _ scope: TrustScope,
         _ isDecoded: Bool,
         _ store: CacheStore
     ) {
         guard !request.control.noStore else { return }
         let isGone = store.forgetAnswer(request.key) { entries in
-            CacheRules.select(from: entries, head: \.head, for: request, in: partitions, decodes: isDecoded)
+            CacheRules.select(
+                from: entries,
+                head: \.head,
+                for: request,
+                under: scope,
+                decodes: isDecoded
+            )
         }
         if isGone { catchUp() }
     }
 
     // MARK: - The disk
 
-    /// Tells the worker to bring the disk up to date, once for all changes until it begins.
-    private func catchUp() {
-        guard let store, store.isBehind else { return }
+    /// Tells the worker to bring the disk up to date: at once where something is to be removed, and otherwise for all
+    /// that comes within a while, so that of each URL only the latest is written.
+    func catchUp() {
+        guard let store else { return }
+        switch store.work {
+        case .nothing: break
+        case .removing: work(store)
+        case .writing:
+            guard !isWritingSoon else { return }
+            isWritingSoon = true
+            _ = world.loop.startTimer(at: world.loop.now + CacheAccess.patience, for: self)
+        }
+    }
+
+    func timerFired(_ timer: TimerID) {
+        isWritingSoon = false
+        if let store { work(store) }
+    }
+
+    /// Once for all changes until the worker begins.
+    private func work(_ store: CacheStore) {
         let isCatchingUp = isCatchingUp
         let isFirst = isCatchingUp.withLock { isCatchingUp in
             defer { isCatchingUp = true }

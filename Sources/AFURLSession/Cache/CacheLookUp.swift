@@ -7,7 +7,7 @@ import Foundation
 struct CacheLookUp: Sendable {
     let request: CacheRequest
     private let policy: URLRequest.CachePolicy
-    private let partitions: [CachePartition]
+    private let scope: TrustScope
     private let decodes: Bool
     private let url: URL
     private let ticket: CacheTicket
@@ -17,16 +17,14 @@ struct CacheLookUp: Sendable {
         ticket = store?.ticket ?? .none
         self.request = request
         policy = question.policy
-        // A response that the program stored answers every request, except those with other credentials.
-        partitions = [question.partition, .caller].compactMap { $0.forCredentials(in: request.headers) }
+        scope = question.scope
         decodes = question.decodes
         url = question.request.location
     }
 
     /// Whether the cache can have an answer at all.
     var mayBeAnswered: Bool {
-        guard !partitions.isEmpty else { return false }
-        return switch policy {
+        switch policy {
         case .reloadIgnoringLocalCacheData, .reloadIgnoringLocalAndRemoteCacheData: false
         case .useProtocolCachePolicy, .returnCacheDataElseLoad, .returnCacheDataDontLoad,
             .reloadRevalidatingCacheData:
@@ -36,29 +34,29 @@ struct CacheLookUp: Sendable {
 
     func choose(_ entries: [CacheEntry]) -> CacheEntry? {
         CacheRules.select(
-            from: entries.filter { $0.head.status > 0 },
+            from: entries,
             head: \.head,
             for: request,
-            in: partitions,
+            under: scope,
             decodes: decodes
         )
     }
 
     func finding(_ entry: CacheEntry?, now: CacheInstant) -> CacheFinding {
         let plan = CacheRules.plan(request, policy: CacheUse(policy), stored: entry?.head, now: now)
-        let hit = entry.map { CacheHit($0, for: request, at: url, ticket: ticket) }
-        switch (plan, hit) {
+        switch (plan, entry) {
         case (.network(let fields), _): return .network(fields)
-        case (.serve, let hit?): return .serve(hit)
-        case (.validate(let fields), let hit?): return .validate(hit, fields)
-        case (.serveAndValidate(let fields), let hit?): return .serveAndValidate(hit, fields)
+        case (.serve, let entry?): return .serve(hit(entry))
+        case (.validate(let fields), let entry?): return .validate(hit(entry), fields)
+        case (.serveAndValidate(let fields), let entry?): return .serveAndValidate(hit(entry), fields)
         case (.fail, _), (.serve, nil): return .fail
         // A plan without a stored response never validates one.
         case (.validate, nil), (.serveAndValidate, nil): return .network(HTTPHeaders())
         }
     }
-}
 
+    private func hit(_ entry: CacheEntry) -> CacheHit { CacheHit(entry, for: request, at: url, ticket: ticket) }
+}
 /// A look-up on its way to the disk and back. Some disks never answer. Confined to the loop.
 final class DiskInquiry: TimerTarget {
     /// A disk that was asleep is awake by then.

@@ -8,7 +8,7 @@ struct CacheQuestion: Sendable {
     let request: WireRequest
     let policy: URLRequest.CachePolicy
     /// How the server is reached, and why it is trusted.
-    let partition: CachePartition
+    let scope: TrustScope
     /// Whether the task gets bodies without their content coding.
     let decodes: Bool
 }

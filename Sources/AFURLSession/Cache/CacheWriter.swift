@@ -10,35 +10,38 @@ import Foundation
 final class CacheWriter: BodyTap {
     private let head: StoredHead
     private let request: CacheRequest
+    private let scope: TrustScope
     private let limit: Int
     private let mayGoToDisk: Bool
     private let ticket: CacheTicket
     private let store: CacheStore
-    private let stored: () -> Void
+    private let access: CacheAccess
     /// Nil once the body is too long, or stored.
     private var body: Data?
 
     /// - Parameters:
     ///   - limit: The longest body that is gathered.
     ///   - announced: The length of the body, if the response told.
-    ///   - stored: Called when the store has changed.
+    ///   - access: Hears when the store has changed.
     init(
         _ head: StoredHead,
         _ request: CacheRequest,
+        under scope: TrustScope,
         limit: Int,
         announced: Int64?,
         mayGoToDisk: Bool,
         ticket: CacheTicket,
         store: CacheStore,
-        _ stored: @escaping () -> Void
+        access: CacheAccess
     ) {
         self.head = head
         self.request = request
+        self.scope = scope
         self.limit = limit
         self.mayGoToDisk = mayGoToDisk
         self.ticket = ticket
         self.store = store
-        self.stored = stored
+        self.access = access
         if let announced, announced > Int64(limit) { giveUp() } else { body = Data() }
     }
 
@@ -83,7 +86,7 @@ final class CacheWriter: BodyTap {
         let headers = http.map { CacheRules.storedFields($0.headers) } ?? head.headers
         let own = StoredHead(
             key: head.key,
-            partition: head.partition,
+            partition: CachePartition(scope, for: request.identity),
             vary: (VaryField.names(in: headers) ?? []).map { VaryField($0, of: request.headers) },
             isDecoded: head.isDecoded,
             status: http?.statusCode ?? head.status,
@@ -91,7 +94,8 @@ final class CacheWriter: BodyTap {
             headers: headers,
             requestTime: head.requestTime,
             responseTime: head.responseTime,
-            responseMonotonic: head.responseMonotonic
+            responseMonotonic: head.responseMonotonic,
+            options: head.options
         )
         let storage = CacheRules.mayStore(own, for: request)
         guard storage != .no else { return giveUp() }
@@ -99,27 +103,27 @@ final class CacheWriter: BodyTap {
     }
 
     private func insert(_ entry: CacheEntry) {
-        let (request, head) = (request, head)
+        let (request, head, scope) = (request, head, scope)
         body = nil
         let isStored = store.insert(entry, ticket: ticket) { former in
-            CacheRules.matches(former.head, request, in: [head.partition, .caller], decodes: head.isDecoded)
+            CacheRules.matches(former.head, request, under: scope, decodes: head.isDecoded)
         }
-        if isStored { stored() }
+        if isStored { access.catchUp() }
     }
 
     /// The response is not stored. The stored one that it would have replaced is outdated too: remove that.
     private func giveUp() {
         body = nil
-        let (request, head) = (request, head)
+        let (request, head, scope) = (request, head, scope)
         let isGone = store.forgetAnswer(head.key) { entries in
             CacheRules.select(
                 from: entries,
                 head: \.head,
                 for: request,
-                in: [head.partition],
+                under: scope,
                 decodes: head.isDecoded
             )
         }
-        if isGone { stored() }
+        if isGone { access.catchUp() }
     }
 }

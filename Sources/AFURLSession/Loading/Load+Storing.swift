@@ -55,7 +55,7 @@ extension Load {
         return CacheQuestion(
             request: request,
             policy: policy,
-            partition: CachePartition(scope),
+            scope: scope,
             decodes: session.decodesAnswer(to: request)
         )
     }

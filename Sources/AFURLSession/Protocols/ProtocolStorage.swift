@@ -24,8 +24,14 @@ final class ProtocolStorage {
     ) {
         let request = load.naming(request)
         guard policy != .notAllowed, let response = response as? HTTPURLResponse, let cache = load.session.cache.cache,
-            let question = CacheRequest(request),
-            let head = StoredHead(response, storedFor: question, under: scope, at: cache.store.now),
+            let question = CacheRequest.of(request),
+            let head = StoredHead(
+                response,
+                storedFor: question,
+                under: scope,
+                at: cache.store.now,
+                options: cache.store.options
+            ),
             CacheRules.mayStore(head, for: question) != .no
         else { return nil }
         self.cache = cache

@@ -9,11 +9,12 @@ extension CacheEntry {
         _ cached: CachedURLResponse,
         for request: URLRequest,
         under scope: TrustScope,
-        at now: CacheInstant
+        at now: CacheInstant,
+        options: CacheOptions
     ) {
         let http = cached.response as? HTTPURLResponse
-        guard cached.storagePolicy != .notAllowed, let question = CacheRequest(request),
-            let head = StoredHead(http, storedFor: question, under: scope, at: now)
+        guard cached.storagePolicy != .notAllowed, let question = CacheRequest.of(request),
+            let head = StoredHead(http, storedFor: question, under: scope, at: now, options: options)
         else { return nil }
         let isPlain = http.map { type(of: $0) == HTTPURLResponse.self } == true
         self.init(head, cached, mayGoToDisk: isPlain && !CacheRules.isSecret(head))
@@ -97,22 +98,21 @@ extension CacheEntry {
 
 extension StoredHead {
     /// The head of a response that the program stores. Nil if the response may not be stored.
-    package init?(
+    package convenience init?(
         _ response: HTTPURLResponse?,
         storedFor question: CacheRequest,
         under scope: TrustScope,
-        at now: CacheInstant
+        at now: CacheInstant,
+        options: CacheOptions
     ) {
-        guard question.method == .get, !question.hasBody, !question.isPartial,
-            let partition = CachePartition(scope).forCredentials(in: question.headers)
-        else { return nil }
+        guard question.method == .get, !question.hasBody, !question.isPartial else { return nil }
         let headers = CacheRules.storedFields(response?.headers ?? HTTPHeaders())
         guard let names = VaryField.names(in: headers), !CacheControl(of: headers).noStore,
             response?.statusCode != 206, response?.statusCode != 304, !headers.contains("Content-Range")
         else { return nil }
         self.init(
             key: question.key,
-            partition: partition,
+            partition: CachePartition(scope, for: question.identity),
             // A field that the program's request does not have does not matter to the program.
             vary: names.filter { question.headers.contains($0) }.map { VaryField($0, of: question.headers) },
             isDecoded: true,
@@ -121,7 +121,8 @@ extension StoredHead {
             headers: headers,
             requestTime: now.wall,
             responseTime: now.wall,
-            responseMonotonic: now.monotonic
+            responseMonotonic: now.monotonic,
+            options: options
         )
     }
 }
@@ -130,23 +131,21 @@ extension StoredHead {
 
 extension CacheRequest {
     /// Made once for all tasks that send the request.
-    package init(_ request: WireRequest) {
-        if let known = request.derived.value?.value as? CacheRequest {
-            self = known
-            return
-        }
+    package static func of(_ request: WireRequest) -> CacheRequest {
+        if let known = request.derived.value?.value as? CacheRequest { return known }
         let hasBody = (request.body.length ?? 0) > 0 || request.body.isChunked
-        self.init(method: request.method, url: request.url, headers: request.sentFields, hasBody: hasBody)
-        _ = request.derived.set(WireRequest.Derived(self))
+        let made = CacheRequest(method: request.method, url: request.url, headers: request.sentFields, hasBody: hasBody)
+        _ = request.derived.set(WireRequest.Derived(made))
+        return made
     }
 
     /// A request as a caller wrote it, without the fields that a session adds. Nil if no response to it could be
     /// stored.
-    package init?(_ request: URLRequest) {
+    package static func of(_ request: URLRequest) -> CacheRequest? {
         guard let location = request.url, let url = try? RequestURL(location.absoluteString) else { return nil }
         let contents = request.contents
         guard let headers = HTTPHeaders(checking: contents.fields.dictionary ?? [:]) else { return nil }
         let hasBody = contents.body?.isEmpty == false || contents.bodyStream != nil
-        self.init(method: contents.method, url: url, headers: headers, hasBody: hasBody)
+        return CacheRequest(method: contents.method, url: url, headers: headers, hasBody: hasBody)
     }
 }

@@ -59,7 +59,7 @@ public final class URLCache: NSObject, Sendable {
         store = CacheStore(
             memoryCapacity: memoryCapacity,
             diskCapacity: diskCapacity,
-            path: diskCapacity > 0 ? path : nil
+            place: diskCapacity > 0 ? path.map { CacheStore.Place(path: $0, missing: 2) } : nil
         )
         super.init()
     }
@@ -120,6 +120,24 @@ public final class URLCache: NSObject, Sendable {
         "URLCache(\(currentMemoryUsage) of \(memoryCapacity) bytes in memory, \(diskCapacity) on disk at most)"
     }
 
+    // MARK: - What is kept
+
+    /// Whether the cache guesses how long a response is fresh that does not say so: a tenth of the time since it was last
+    /// modified, and a day at most (RFC 9111 §4.2.2), as browsers do. False unless set: the cache asks the server about such a
+    /// response each time, and a change shows at once. It concerns responses that come from then on.
+    public var guessesFreshness: Bool {
+        get { store.options.contains(.guessesLifetimes) }
+        set { store.choose(.guessesLifetimes, newValue) }
+    }
+
+    /// Whether responses may go to disk that are for one user: those to requests that said who they are, by credentials,
+    /// cookies, or any other field that may name a user. False unless set: such a response is in memory only. The folder
+    /// then has a digest of what the request said, from which a short password can be found by trying.
+    public var keepsPersonalResponsesOnDisk: Bool {
+        get { store.options.contains(.keepsUsersOnDisk) }
+        set { store.choose(.keepsUsersOnDisk, newValue) }
+    }
+
     // MARK: - Looking, storing, removing
 
     /// The stored response for a request, however old; nil if there is none.
@@ -127,7 +145,7 @@ public final class URLCache: NSObject, Sendable {
     /// Of several responses to different header fields, the latest that matches those of the request. The cache does
     /// not answer requests for parts (`Range`).
     public func cachedResponse(for request: URLRequest) -> CachedURLResponse? {
-        guard let question = CacheRequest(request), question.method == .get || question.method == .head,
+        guard let question = CacheRequest.of(request), question.method == .get || question.method == .head,
             !question.hasBody, !question.isPartial, let url = request.url
         else { return nil }
         let choose: ([CacheEntry]) -> CacheEntry? = { URLCache.latest($0, for: question) }
@@ -151,11 +169,11 @@ public final class URLCache: NSObject, Sendable {
 
     /// Stores what was learned under this scope: it answers tasks that would have learned it under the same one.
     package func store(_ cachedResponse: CachedURLResponse, for request: URLRequest, under scope: TrustScope) {
-        guard let question = CacheRequest(request),
-            let entry = CacheEntry(cachedResponse, for: request, under: scope, at: store.now)
+        guard let question = CacheRequest.of(request),
+            let entry = CacheEntry(cachedResponse, for: request, under: scope, at: store.now, options: store.options)
         else { return }
         store.insert(entry) { former in
-            CacheRules.matches(former.head, question, in: [entry.head.partition], decodes: true)
+            CacheRules.matches(former.head, question, under: scope, decodes: true)
         }
         store.catchUp()
     }
@@ -164,7 +182,7 @@ public final class URLCache: NSObject, Sendable {
     /// other header fields.
     public func removeCachedResponse(for request: URLRequest) {
         guard let url = request.url, let target = try? RequestURL(url.absoluteString) else { return }
-        store.forget(CacheRequest(request)?.key ?? CacheKey(target))
+        store.forget(CacheRequest.of(request)?.key ?? CacheKey(target))
         store.catchUp()
     }
 
@@ -179,13 +197,13 @@ public final class URLCache: NSObject, Sendable {
         store.removeAll(since: date.wholeSeconds)
     }
 
-    /// The program decides which of its requests a response may answer, so partitions do not count here, only
-    /// credentials do.
+    /// The program decides which of its requests a response may answer, so how a server was trusted does not count here.
+    /// For whom a request asks does.
     private static func latest(_ entries: [CacheEntry], for question: CacheRequest) -> CacheEntry? {
-        guard let own = CachePartition.caller.forCredentials(in: question.headers) else { return nil }
         let mentioned = entries.filter { entry in
             let head = entry.head
-            return head.key == question.key && head.partition.credentials == own.credentials
+            return head.key == question.key
+                && head.partition.admits(question.identity)
                 && head.vary.allSatisfy { field in
                     !question.headers.contains(field.name) || VaryField(field.name, of: question.headers) == field
                 }

@@ -69,6 +69,8 @@ import Foundation
         if let known = caches[key] { return known }
         let place = URL(fileURLWithPath: folder, isDirectory: true)
         let cache = URLCache(memoryCapacity: 4 << 20, diskCapacity: 1 << 30, directory: place)
+        // As a browser, and unlike a session unless it is told to.
+        cache.guessesFreshness = true
         caches[key] = cache
         return cache
     }

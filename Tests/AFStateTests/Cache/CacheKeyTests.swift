@@ -45,9 +45,6 @@ extension CacheTests {
             #expect(try request(url, ["Host": "A.test:8080"]).key == keys[0])
             #expect(try request(url, ["host": " B.TEST "]).key == keys[1])
             #expect(try request("http://b.test/x").key != keys[1])
-            #expect(keys.allSatisfy { CacheKey(stored: $0.bytes) == $0 })
-            // What the version before this one wrote said nothing about the host.
-            #expect(CacheKey(stored: Array(keys[0].bytes.dropLast(4 + 11))) == nil)
         }
 
         @Test("random URLs share a key only if they are sent alike, T-CAC-15")
@@ -60,28 +57,6 @@ extension CacheTests {
                 guard let url = try? RequestURL(text) else { continue }
                 let sent = "\(url.endpoint.text) \(String(decoding: url.target, as: UTF8.self))"
                 #expect(seen.updateValue(sent, forKey: CacheKey(url).bytes) ?? sent == sent)
-            }
-        }
-
-        @Test("no URL can say how its file is called, T-CAC-16")
-        func names() throws {
-            let urls = [
-                "http://a.test/../../etc/passwd", "http://a.test/%00", "http://a.test/CON", "http://a.test/%2e%2e%2f",
-                "http://a.test/" + String(repeating: "x", count: 5000), "http://a.test/a@2x.png", "http://a.test/é",
-            ]
-            var names: Set<String> = []
-            for url in urls {
-                let name = try CacheScene.entry(url, "").id.name
-                #expect(name.utf8.count == 65 && name.utf8.allSatisfy { "0123456789abcdef-".utf8.contains($0) })
-                #expect(CacheEntryID(name: name)?.name == name)
-                names.insert(name.lowercased())
-            }
-            #expect(names.count == urls.count)
-            for name in [
-                "", ".", "..", "a-b", String(repeating: "0", count: 65),
-                String(repeating: "A", count: 32) + "-" + String(repeating: "0", count: 32),
-            ] {
-                #expect(CacheEntryID(name: name) == nil)
             }
         }
 
@@ -108,18 +83,71 @@ extension CacheTests {
             #expect(scopes.map(\.digest) == digests)
         }
 
-        @Test("each value of Authorization is a partition that never lasts, T-CAC-02")
-        func credentials() throws {
+        @Test(
+            "what names a user is a partition that does not last, whatever the field is called, T-CAC-02",
+            arguments: [
+                "Authorization", "Cookie", "X-Api-Key", "X-Auth-Token", "Private-Token", "X-User", "X-Tenant",
+                "Api-Version",
+            ]
+        )
+        func identities(name: String) throws {
             func partition(_ value: String?) throws -> CachePartition {
-                let fields = value.map { ["Authorization": $0] } ?? [:]
-                return try #require(
-                    CachePartition.open.forCredentials(in: try request("http://a.test/", fields).headers)
-                )
+                let fields = value.map { [name: $0] } ?? [:]
+                return CachePartition(.clear, for: try request("http://a.test/", fields).identity)
             }
             let all = try [nil, "Basic YTph", "Basic YTpi", "Bearer YTph", "basic YTph"].map { try partition($0) }
             #expect(Set(all).count == all.count)
-            #expect(all.map(\.isLasting) == [true, false, false, false, false])
+            #expect(all.map { $0.isLasting(keepsIdentities: false) } == [true, false, false, false, false])
+            #expect(all.allSatisfy { $0.isLasting(keepsIdentities: true) })
             #expect(try partition("Basic YTph") == all[1])
+            for (one, other) in zip(all, all.dropFirst()) {
+                #expect(one != other && one.shared == other.shared && one.shared != one)
+            }
+        }
+
+        @Test("fields that say nothing of a user make no partition, T-CAC-02")
+        func neutral() throws {
+            let fields = [
+                "Accept": "a", "accept-language": "de", "Accept-Encoding": "gzip", "User-Agent": "u",
+                "Cache-Control": "x",
+                "Pragma": "x", "If-None-Match": "\"1\"", "Range": "bytes=0-", "Referer": "http://a.test/",
+                "Origin": "x",
+                "Content-Type": "x", "Priority": "u=1", "DNT": "1", "TraceParent": "1", "tracestate": "1",
+                "baggage": "1",
+                "X-Request-ID": "1", "X-Correlation-Id": "2", "x-b3-traceid": "3", "Sec-Fetch-Mode": "cors",
+                "Upgrade-Insecure-Requests": "1", "Idempotency-Key": "9", "Date": "x", "Last-Event-ID": "1",
+            ]
+            #expect(try request("http://a.test/", fields).identity == .unnamed)
+            for name in [
+                "Accep", "X-Accept", "Cookie2", "Datex", "X-Request", "Xx-b3-", "Set-Cookie", "From", "Prefers",
+            ] {
+                #expect(try request("http://a.test/", [name: "1"]).identity != .unnamed, "\(name)")
+            }
+            SecretNames.added.insert("X-Request-Id")
+            defer { SecretNames.added.remove("X-Request-Id") }
+            #expect(try request("http://a.test/", ["x-request-id": "1"]).identity != .unnamed)
+        }
+
+        @Test(
+            "a response is for everyone only if its server says so and sets no cookie, T-CAC-02",
+            arguments: [
+                ("max-age=9, public", nil, true), ("public", nil, true), ("max-age=9", nil, false), (nil, nil, false),
+                ("public, private", nil, false), ("public, private=\"x\"", nil, false),
+                ("max-age=9, public", "a=b", false),
+                ("s-maxage=9", nil, false), ("xpublic", nil, false),
+            ] as [(String?, String?, Bool)]
+        )
+        func audience(control: String?, cookie: String?, isForAll: Bool) throws {
+            let named = try request("http://a.test/", ["X-Api-Key": "one"])
+            let fields = [("Cache-Control", control), ("Set-Cookie", cookie)].compactMap { name, value in
+                value.map { (name, $0) }
+            }
+            let own = CachePartition(.clear, for: named.identity)
+            let stored = head(fields, for: named, partition: own)
+            #expect(stored.partition == (isForAll ? own.shared : own))
+            for other in [try request("http://a.test/"), try request("http://a.test/", ["X-Api-Key": "two"])] {
+                #expect(stored.partition.admits(other.identity) == isForAll)
+            }
         }
     }
 }

@@ -97,7 +97,8 @@ extension CacheTests {
                 headers: fields,
                 requestTime: 0,
                 responseTime: 0,
-                responseMonotonic: nil
+                responseMonotonic: nil,
+                options: []
             )
             #expect(CacheRules.conditions(for: stored).firstBytes("If-None-Match") == tag)
         }

@@ -13,6 +13,16 @@ import Testing
 /// The cache as loads see it.
 enum CacheTests: CacheSamples {}
 
+extension CacheAccess {
+    /// As a load does.
+    func lookUp(_ question: CacheQuestion, _ done: @escaping (CacheFinding) -> Void) {
+        switch glance(question) {
+        case .known(let finding): done(finding)
+        case .onDisk(let look): ask(look, done)
+        }
+    }
+}
+
 /// A cache access on a virtual loop.
 final class CacheAccessScene {
     let virtual = VirtualWorld()
@@ -52,10 +62,10 @@ final class CacheAccessScene {
     func question(
         _ request: WireRequest,
         policy: URLRequest.CachePolicy = .useProtocolCachePolicy,
-        partition: CachePartition = .open,
+        under scope: TrustScope = .clear,
         decodes: Bool = true
     ) -> CacheQuestion {
-        CacheQuestion(request: request, policy: policy, partition: partition, decodes: decodes)
+        CacheQuestion(request: request, policy: policy, scope: scope, decodes: decodes)
     }
 
     func lookUp(_ question: CacheQuestion) throws -> CacheFinding {

@@ -34,7 +34,11 @@ struct ResetTests {
     func `T-AUT-03 a reset forgets credentials, cookies and what was cached`(hasStorage: Bool) async throws {
         let server = try TestServer()
         server.install(.authentication)
-        server.route("GET", "/1", .text("x").header("Set-Cookie", "a=1").header("Cache-Control", "max-age=1000"))
+        server.route(
+            "GET",
+            "/1",
+            .text("x").header("Set-Cookie", "a=1; Path=/basic-auth").header("Cache-Control", "max-age=1000")
+        )
         let answerer = Answerer()
         let session = URLSession.loopback(delegate: answerer) { if !hasStorage { $0.urlCredentialStorage = nil } }
         let secret = server.url("/basic-auth/user/secret")

@@ -13,7 +13,7 @@ extension CacheTests {
             func hasBody() throws -> [Bool?] {
                 let plan: RequestFreezer.BodyPlan = request.httpBodyStream == nil ? .own : .stream
                 let frozen = try RequestFreezer.freeze(request, defaults: .standard, plan: plan)
-                return [CacheRequest(request)?.hasBody, CacheRequest(frozen).hasBody]
+                return [CacheRequest.of(request)?.hasBody, CacheRequest.of(frozen).hasBody]
             }
             #expect(try hasBody() == [false, false])
             request.httpBody = Data()

@@ -122,10 +122,11 @@ extension CacheTests {
             cache.removeCachedResponses(since: Date(timeIntervalSinceNow: 1000))
             #expect(cache.cachedResponse(for: other) != nil)
             cache.removeCachedResponses(since: .distantPast)
-            #expect(cache.cachedResponse(for: other) == nil && cache.currentDiskUsage == 0)
+            #expect(cache.cachedResponse(for: other) == nil && reopened().cachedResponse(for: other) == nil)
             cache.storeCachedResponse(try cached("x"), for: request)
             cache.removeAllCachedResponses()
             #expect(cache.cachedResponse(for: request) == nil && cache.currentMemoryUsage == 0)
+            #expect(cache.currentDiskUsage == 0)
             for date in [
                 Date.distantFuture, Date(timeIntervalSince1970: .infinity), Date(timeIntervalSince1970: -.infinity),
                 Date(timeIntervalSince1970: .nan),

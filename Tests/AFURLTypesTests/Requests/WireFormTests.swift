@@ -82,13 +82,15 @@ struct WireFormTests {
 
     @Test func `what is derived from a request is derived anew for a changed one`() throws {
         let frozen = try freeze("http://a.test/x") { $0.setValue("no-store", forHTTPHeaderField: "Cache-Control") }
-        #expect(CacheRequest(frozen).control.noStore && !CacheRequest(frozen).isPartial)
+        #expect(CacheRequest.of(frozen).control.noStore && !CacheRequest.of(frozen).isPartial)
         #expect(frozen.derived.value?.value is CacheRequest)
 
         let changed = frozen.changing { $0.fields.append("Range", "bytes=1-") }
 
-        #expect(changed.derived.value == nil && CacheRequest(changed).isPartial && !CacheRequest(frozen).isPartial)
-        #expect(CacheRequest(changed).key == CacheRequest(frozen).key)
+        #expect(
+            changed.derived.value == nil && CacheRequest.of(changed).isPartial && !CacheRequest.of(frozen).isPartial
+        )
+        #expect(CacheRequest.of(changed).key == CacheRequest.of(frozen).key)
     }
 
     @Test func `fields are listed in the order of the wire`() throws {

@@ -35,7 +35,7 @@ extension CacheSamples {
         _ fields: [String: String] = [:],
         method: String = "GET"
     ) throws -> CacheRequest {
-        CacheRequest(try frozen(url, fields, method: method))
+        CacheRequest.of(try frozen(url, fields, method: method))
     }
 
     /// A response that came at the start, `delay` seconds after it was asked for.
@@ -46,7 +46,8 @@ extension CacheSamples {
         partition: CachePartition = .open,
         at seconds: Int64 = 0,
         delay: Int64 = 0,
-        isDecoded: Bool = false
+        isDecoded: Bool = false,
+        options: CacheOptions = .guessesLifetimes
     ) -> StoredHead {
         let headers = headers(fields)
         return StoredHead(
@@ -59,7 +60,8 @@ extension CacheSamples {
             headers: headers,
             requestTime: start + seconds - delay,
             responseTime: start + seconds,
-            responseMonotonic: 5000 + seconds
+            responseMonotonic: 5000 + seconds,
+            options: options
         )
     }
 }
@@ -94,7 +96,7 @@ package final class CacheScene: CacheSamples {
         CacheStore(
             memoryCapacity: memory,
             diskCapacity: disk,
-            path: path,
+            place: path.map { CacheStore.Place(path: $0, missing: 2) },
             wallClock: { clocks.wall },
             monotonicClock: { clocks.monotonic }
         )
@@ -133,7 +135,7 @@ package final class CacheScene: CacheSamples {
     package static func get(_ url: String, from store: CacheStore) throws -> String? {
         let request = try CacheScene.request(url)
         let choose: ([CacheEntry]) -> CacheEntry? = { entries in
-            CacheRules.select(from: entries, head: \.head, for: request, in: [.open], decodes: false)
+            CacheRules.select(from: entries, head: \.head, for: request, under: .clear, decodes: false)
         }
         let entry: CacheEntry? =
             switch store.glance(at: request.key, choose) {
@@ -147,15 +149,15 @@ package final class CacheScene: CacheSamples {
 
 extension CachePartition {
     /// Of responses that came without TLS.
-    package static let open = CachePartition(.clear)
+    package static let open = CachePartition(.clear, for: .unnamed)
 
     /// Of a server that rules with this fingerprint have accepted.
     package static func verified(by fingerprint: [UInt8]) -> CachePartition {
-        CachePartition(.rules(fingerprint, isProven: false))
+        CachePartition(.rules(fingerprint, isProven: false), for: .unnamed)
     }
 
     /// Of a server that was accepted for reasons that only this session knows.
     package static func unnamed(_ session: UInt64, _ reasons: [UInt8]) -> CachePartition {
-        CachePartition(.word(inSession: session, reasons))
+        CachePartition(.word(inSession: session, reasons), for: .unnamed)
     }
 }

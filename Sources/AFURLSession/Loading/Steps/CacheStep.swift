@@ -35,12 +35,16 @@ final class CacheStep: LoadStep {
             isDecidedElsewhere: load.mayBeDecidedElsewhere(at: request.endpoint)
         )
         let asked = session.loop.now
-        return .later { [self] reply in
-            session.cache.lookUp(question) { finding in
-                reply { [self] draft, load in
-                    // What the cache found may have changed while the task was suspended: look it up again.
-                    guard load.memory?.takePostponement() != true else { return .goOnAt(.security) }
-                    return act(on: finding, of: question, under: security, asked: asked, &draft, load)
+        switch session.cache.glance(question) {
+        case .known(let finding): return act(on: finding, of: question, under: security, asked: asked, &draft, load)
+        case .onDisk(let look):
+            return .later { [self] reply in
+                session.cache.ask(look) { finding in
+                    reply { [self] draft, load in
+                        // What the cache found may have changed while the task was suspended: look it up again.
+                        guard load.memory?.takePostponement() != true else { return .goOnAt(.security) }
+                        return act(on: finding, of: question, under: security, asked: asked, &draft, load)
+                    }
                 }
             }
         }
@@ -147,7 +151,7 @@ final class CacheStep: LoadStep {
     private func mayConfirm(_ validation: CacheValidation, over transfer: Transfer, _ load: Load) -> Bool {
         guard transfer.wasDecidedElsewhere else { return true }
         let question = load.questionForStoring(validation.question.request, from: transfer, validation.question.policy)
-        return validation.hit.entry.head.partition.scope == question.partition.scope
+        return validation.hit.entry.head.partition.scope == question.scope
     }
 
     /// Answers although the load could not ask the server.

@@ -70,7 +70,8 @@ struct RedirectThreatTests {
     }
 
     @Test func `T-RED-29 a redirect from the cache takes no secret along, and the delegate is asked`() async throws {
-        server.route("GET", "/1", permanent(other.url("/end").absoluteString))
+        let place = other.url("/end").absoluteString
+        server.route("GET", "/1", permanent(place).header("Cache-Control", "public, max-age=1000"))
         let witness = Witness()
         let session = URLSession.loopback(delegate: witness)
         try await warm(session, server.url("/1"))
