@@ -68,5 +68,8 @@ BARS = (
     Bar("w11-idle", "completion", 4, metric="idle_kib"),
     *(Bar(f"w12-{flood}", "completion", 2_000, metric="p50_us") for flood in FLOODS),
     *(Bar(f"w12-{flood}", "completion", 10_000, metric="p99_us") for flood in FLOODS),
+    Bar("w13-1", "cache", 1.15, against=("w13-1", "completion")),
+    *(Bar(f"w13-{flight}", "cache", 1.2, against=(f"w13-{flight}", "completion")) for flight in (32, 64)),
+    Bar("w13-other", "cache-other", 1.25, against=("w13-other", "other")),
     Bar("w9-spki", "completion", 1.01, against=("w9-none", "completion")),
 )

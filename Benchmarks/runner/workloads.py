@@ -244,6 +244,15 @@ def flooded_gets():
                    shares={"go": 1}, quick={"total": 300, "warm": 10})
 
 
+def cached_gets():
+    """W13. What a program pays that has not chosen its cache: the answers say nothing to caches, and none is used again."""
+    for flight, total in ((1, 20_000), (32, 80_000), (64, 80_000)):
+        yield Case(name=f"w13-{flight}", title=f"{flight} in flight", total=total, warm=500, concurrency=flight,
+                   clients=("completion", "cache", "go"), quick={"total": total // 8})
+    yield Case(name="w13-other", title="64 in flight, another URL each time", total=200_000, warm=500, concurrency=64,
+               clients=("other", "cache-other"), quick={"total": 20_000})
+
+
 def counted_requests():
     ours = STYLES[:-1]
     for tag, secure in (("plain", False), ("tls", True)):
@@ -264,11 +273,12 @@ WORKLOADS = {workload.name: workload for workload in (
     Workload("w10", "the same GET through each layer", tuple(layered_gets()), PER_REQUEST),
     Workload("w11", "WebSockets", tuple(messages()), PER_MESSAGE),
     Workload("w12", "a GET beside a connection that its server floods", tuple(flooded_gets()), BESIDE_FLOOD),
+    Workload("w13", "small keep-alive GET with the cache that a program gets", tuple(cached_gets()), PER_REQUEST),
     Workload("counts", "instructions and allocations, not timed", tuple(counted_requests()),
              (Column("allocations", "allocations_req", 1),), "counts"),
 )}
 CASES = {case.name: case for workload in WORKLOADS.values() for case in workload.cases}
-QUICK = ("w1", "w2", "w3", "w4", "w10", "w11", "w12")
+QUICK = ("w1", "w2", "w3", "w4", "w10", "w11", "w12", "w13")
 
 
 def chosen_cases(names, quick):

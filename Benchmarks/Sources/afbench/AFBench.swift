@@ -32,8 +32,10 @@ struct AFBench {
         case .managerQueue: return ManagerClient(bench, queue: DispatchQueue(label: "bench.completions"))
         case .managerAsync: return ManagerAsyncClient(bench)
         case .operation: return OperationClient(bench)
-        case .url: return CompletionClient(bench, makesRequests: true)
+        case .url: return CompletionClient(bench, .own)
+        case .other: return CompletionClient(bench, .other)
         case .cache: return CompletionClient(bench, caches: true)
+        case .cacheOther: return CompletionClient(bench, .other, caches: true)
         case .connection: return ConnectionClient(bench)
         }
     }
@@ -80,9 +82,13 @@ enum Style: String, CaseIterable {
     case operation
     /// Completion handlers, with a new URL and a new request for each task.
     case url
-    /// Completion handlers of a session with a cache, as sessions have unless told otherwise. It stores each response,
-    /// but may answer no request.
+    /// Completion handlers, with another resource for each task.
+    case other
+    /// Completion handlers of a session with a cache, as sessions have unless told otherwise. The server of the benchmarks
+    /// says nothing to caches, so the cache answers no request.
     case cache
+    /// The same with another resource for each task.
+    case cacheOther = "cache-other"
     /// Delegates of connections on the network thread.
     case connection
 
@@ -90,7 +96,8 @@ enum Style: String, CaseIterable {
     var needsMainQueue: Bool {
         switch self {
         case .manager, .managerQueue, .managerAsync, .operation: true
-        case .completion, .async, .delegate, .discard, .network, .networkDelegate, .executor, .url, .cache, .connection:
+        case .completion, .async, .delegate, .discard, .network, .networkDelegate, .executor, .url, .other, .cache,
+            .cacheOther, .connection:
             false
         }
     }

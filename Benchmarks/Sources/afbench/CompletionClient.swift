@@ -4,16 +4,29 @@ import Harness
 
 /// Completion handlers, each of which starts the next request.
 final class CompletionClient: Client {
+    /// What each task asks for.
+    enum Requests {
+        /// All tasks have one request.
+        case same
+        /// Each has a URL and a request of its own, as most programs make them, for the same resource.
+        case own
+        /// Each asks for another resource.
+        case other
+    }
+
     private let bench: Bench
     private let session: URLSession
-    /// Whether each task has a URL and a request of its own, as most programs make them. Otherwise all have the same.
-    private let makesRequests: Bool
+    private let requests: Requests
 
-    init(_ bench: Bench, makesRequests: Bool = false, caches: Bool = false) {
+    /// - Parameter caches: Whether the session has a cache like the one that sessions have unless told otherwise.
+    init(_ bench: Bench, _ requests: Requests = .same, caches: Bool = false) {
         self.bench = bench
-        self.makesRequests = makesRequests
+        self.requests = requests
         let configuration = bench.configuration()
-        if caches { configuration.urlCache = URLCache(memoryCapacity: 4 << 20, diskCapacity: 0) }
+        if caches {
+            let folder = FileManager.default.temporaryDirectory.appendingPathComponent("afbench-cache")
+            configuration.urlCache = URLCache(memoryCapacity: 4 << 20, diskCapacity: 20 << 20, directory: folder)
+        }
         session = URLSession(configuration: configuration)
     }
 
@@ -25,13 +38,24 @@ final class CompletionClient: Client {
     private func startNext(_ request: URLRequest, _ text: String, _ tally: Tally) {
         guard let number = tally.claim() else { return }
         tally.start(number)
-        let task = session.dataTask(with: makesRequests ? newRequest(text) : request) { data, response, error in
+        let next =
+            switch requests {
+            case .same: request
+            case .own: newRequest(text)
+            case .other: otherRequest(text, number)
+            }
+        let task = session.dataTask(with: next) { data, response, error in
             self.bench.check(response, error)
             tally.count(data?.count ?? 0)
             tally.finish(number)
             self.startNext(request, text, tally)
         }
         task.resume()
+    }
+
+    private func otherRequest(_ text: String, _ number: Int) -> URLRequest {
+        guard let url = URL(string: "\(text)?\(number)") else { bench.arguments.fail("not a URL: \(text)?\(number)") }
+        return URLRequest(url: url)
     }
 
     private func newRequest(_ text: String) -> URLRequest {
