@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <pthread.h>
+#include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -342,4 +343,25 @@ int caf_random(void *buffer, size_t length) {
 
 const char *caf_variable(const char *name) {
     return secure_getenv(name);
+}
+
+int caf_home_of_user(char *buffer, size_t capacity) {
+    char texts[16384];
+    struct passwd entry, *found = NULL;
+    int code;
+    do {
+        code = getpwuid_r(geteuid(), &entry, texts, sizeof texts, &found);
+    } while (code == EINTR);
+    if (code != 0) return -code;
+    if (found == NULL || entry.pw_dir == NULL) return -ENOENT;
+    size_t length = strlen(entry.pw_dir);
+    if (length >= capacity) return -ENAMETOOLONG;
+    memcpy(buffer, entry.pw_dir, length + 1);
+    return 0;
+}
+
+long caf_path_of_program(char *buffer, size_t capacity) {
+    PERFORM(CAF_CALL_INQUIRE, -1, capacity, readlink("/proc/self/exe", buffer, capacity));
+    if (result < 0) return result;
+    return (size_t)result < capacity ? result : -ENAMETOOLONG;
 }

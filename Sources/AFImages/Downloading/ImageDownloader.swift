@@ -102,15 +102,10 @@ public final class ImageDownloader: Sendable {
     /// ``shared`` by its other name.
     public class func defaultInstance() -> ImageDownloader { shared }
 
-    /// A new cache for files: 20 MiB in memory, and 150 MiB in the folder `com.alamofire.imagedownloader` of the user's
-    /// folder for caches.
+    /// A new cache for files: 20 MiB in memory, and 150 MiB in the folder `com.alamofire.imagedownloader` of the
+    /// program's folder for caches, the one of `URLCache.shared`.
     public class func defaultURLCache() -> URLCache {
-        let caches = FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask).first
-        return URLCache(
-            memoryCapacity: 20 << 20,
-            diskCapacity: 150 << 20,
-            directory: caches?.appendingPathComponent("com.alamofire.imagedownloader", isDirectory: true)
-        )
+        URLCache(memoryCapacity: 20 << 20, diskCapacity: 150 << 20, diskPath: "com.alamofire.imagedownloader")
     }
 
     /// A new configuration: the default one with a cache of ``defaultURLCache()``.

@@ -179,6 +179,8 @@ package struct FileStatus: Sendable {
     package let modified: Int64
     package let isRegular: Bool
     package let isFolder: Bool
+    /// Its owner is the user as whom this process acts.
+    package let isOurs: Bool
     /// It is ours, and no other user may look into it or change it.
     package let isPrivate: Bool
 
@@ -190,7 +192,8 @@ package struct FileStatus: Sendable {
         modified = status.modified_nanoseconds
         isRegular = status.is_regular
         isFolder = status.is_folder
-        isPrivate = status.owner == caf_effective_user() && status.permissions & 0o077 == 0
+        isOurs = status.owner == caf_effective_user()
+        isPrivate = isOurs && status.permissions & 0o077 == 0
     }
 
     /// Whether this is still the same file, and unchanged.

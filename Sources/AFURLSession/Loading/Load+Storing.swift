@@ -65,6 +65,7 @@ extension Load {
         guard let writer else { return }
         self.writer = nil
         trace?.note(.cacheStore)
+        if writer.isStoring { session.cache.cache?.warnIfWithoutFolder() }
         guard consumer.asksAboutCaching, let (delegate, task) = dataDelegate,
             !session.isMissing(.willCacheResponse, in: delegate), let url = response?.url,
             let proposal = writer.proposal(at: url)

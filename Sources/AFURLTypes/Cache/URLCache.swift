@@ -19,13 +19,15 @@ public import Foundation
 /// A request whose field `Host` names another host than its URL asks for another resource, so it has entries of its
 /// own. This also holds for the methods here, if the request itself has the field.
 ///
-/// A response to a request with an `Authorization` field answers only requests with the same value, and is never
-/// written to disk.
+/// A response answers only requests that name the same user, in whatever field, unless its server calls it `public`. One for
+/// a user is never written to disk, unless ``keepsPersonalResponsesOnDisk`` is set.
 ///
 /// Safe to use from any thread. Methods that look at the disk wait for it. Not open to subclasses: sessions store more
 /// than these methods could be given, and would not call methods that were overridden.
 public final class URLCache: NSObject, Sendable {
     package let store: CacheStore
+    /// Why there is no folder, although the program asked for room on the disk.
+    private let refusal: CacheHome.Refusal?
 
     /// The capacities of the shared cache of a program.
     private static let sharedCapacities = (memory: 4 << 20, disk: 20 << 20)
@@ -36,8 +38,8 @@ public final class URLCache: NSObject, Sendable {
         directory: nil
     )
 
-    /// The cache of sessions whose configuration names no other: 4 MiB in memory, and 20 MiB on disk in the user's
-    /// folder for caches.
+    /// The cache of sessions whose configuration names no other: 4 MiB in memory, and 20 MiB on disk in a folder of the
+    /// program's in the user's folder for caches.
     ///
     /// A cache that you set is used by sessions that are made later.
     public class var shared: URLCache {
@@ -51,48 +53,50 @@ public final class URLCache: NSObject, Sendable {
     ///   - memoryCapacity: The most bytes that are kept in memory.
     ///   - diskCapacity: The most bytes that are kept on disk.
     ///   - directory: The folder in which the cache makes a folder of its own, for this user alone. It is made at first
-    ///     use if it is missing. Nil is a folder for this program in the user's folder for caches (`XDG_CACHE_HOME`,
-    ///     else `~/.cache`). If the folder cannot be used, or other users could access it, the cache stays in memory
-    ///     only.
-    public init(memoryCapacity: Int, diskCapacity: Int, directory: URL? = nil) {
-        let path = directory.map { $0.isFileURL ? $0.absoluteURL.path : nil } ?? URLCache.standardPath
-        store = CacheStore(
-            memoryCapacity: memoryCapacity,
-            diskCapacity: diskCapacity,
-            place: diskCapacity > 0 ? path.map { CacheStore.Place(path: $0, missing: 2) } : nil
-        )
-        super.init()
+    ///     use if it is missing, with the folders above it. Nil is a folder of this program's in the user's folder for
+    ///     caches: that of `XDG_CACHE_HOME`, or `.cache` in the user's home. Nothing above these is ever made, and a
+    ///     home that is missing or another user's is not used. If the folder cannot be used, or other users could
+    ///     access it, the cache stays in memory only.
+    public convenience init(memoryCapacity: Int, diskCapacity: Int, directory: URL? = nil) {
+        self.init(memoryCapacity, diskCapacity) { () throws(CacheHome.Refusal) in
+            guard let directory else { return try CacheHome.ofThisProgram.get() }
+            return directory.isFileURL ? CacheHome(namedByProgram: directory.absoluteURL.path) : nil
+        }
     }
 
     /// A cache with limits in bytes, and a folder by its path. A relative path is in this program's folder for caches.
     public convenience init(memoryCapacity: Int, diskCapacity: Int, diskPath path: String?) {
-        let directory = path.map { path in
-            let isAbsolute = path.utf8.first == UInt8(ascii: "/")
-            return isAbsolute ? path : (URLCache.standardPath.map { "\($0)/\(path)" } ?? path)
+        self.init(memoryCapacity, diskCapacity) { () throws(CacheHome.Refusal) in
+            guard let path, path.utf8.first == UInt8(ascii: "/") else {
+                return try CacheHome.ofThisProgram.get().folder(at: path ?? "")
+            }
+            return CacheHome(namedByProgram: path)
         }
-        self.init(
-            memoryCapacity: memoryCapacity,
-            diskCapacity: diskCapacity,
-            directory: directory.map { URL(fileURLWithPath: $0, isDirectory: true) }
-        )
+    }
+
+    /// - Parameter chooseHome: The folder to use, if the cache is to have one.
+    private init(
+        _ memoryCapacity: Int,
+        _ diskCapacity: Int,
+        _ chooseHome: () throws(CacheHome.Refusal) -> CacheHome?
+    ) {
+        let home = Result { () throws(CacheHome.Refusal) in diskCapacity > 0 ? try chooseHome() : nil }
+        if case .failure(let refusal) = home { self.refusal = refusal } else { refusal = nil }
+        let place = (try? home.get()).map { CacheStore.Place(path: $0.path, missing: $0.levels) }
+        store = CacheStore(memoryCapacity: memoryCapacity, diskCapacity: diskCapacity, place: place)
+        super.init()
     }
 
     package init(store: CacheStore) {
         self.store = store
+        refusal = nil
         super.init()
     }
 
-    /// Read once: another thread may change the environment during a later read.
-    private static let standardPath: String? = {
-        guard let caches = FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask).first else {
-            return nil
-        }
-        let program = ProcessInfo.processInfo.processName.utf8.map { byte in
-            (byte < 0x80 && byte > 0x20 && byte != UInt8(ascii: "/")) ? byte : UInt8(ascii: "_")
-        }
-        let name = String(decoding: program, as: UTF8.self)
-        return caches.path + "/" + (name.isEmpty || name.utf8.first == UInt8(ascii: ".") ? "program" : name)
-    }()
+    /// Called when a response is stored that a folder could keep.
+    package func warnIfWithoutFolder() {
+        if let refusal { MissingCacheFolderWarning.shared.say(why: refusal) }
+    }
 
     // MARK: - Limits
 
@@ -172,6 +176,7 @@ public final class URLCache: NSObject, Sendable {
         guard let question = CacheRequest.of(request),
             let entry = CacheEntry(cachedResponse, for: request, under: scope, at: store.now, options: store.options)
         else { return }
+        if entry.mayGoToDisk { warnIfWithoutFolder() }
         store.insert(entry) { former in
             CacheRules.matches(former.head, question, under: scope, decodes: true)
         }

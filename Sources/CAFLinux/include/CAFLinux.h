@@ -205,6 +205,11 @@ int caf_random(void *buffer, size_t length);
 const char *caf_variable(const char *name);
 // Calls `body` with the names in a folder, until it returns false.
 int caf_for_names(int folder, bool (*body)(const char *name, void *context), void *context);
+// The home that the list of users names for this process's user. 0, or -errno; -ENOENT for a user without an entry. The
+// list may be on the network.
+int caf_home_of_user(char *buffer, size_t capacity);
+// The path of the program that runs. Its length, without an end, or -errno; -ENAMETOOLONG if there may be more of it.
+long caf_path_of_program(char *buffer, size_t capacity);
 // Calls `body` with each name in a folder.
 int caf_for_each_name(int folder, void (*body)(const char *name, void *context), void *context);
 
