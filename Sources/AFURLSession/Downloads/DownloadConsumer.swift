@@ -87,6 +87,8 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
     }
 
     var isHolding: Bool { stage == .receiving || stage == .finishing }
+    /// The response is in a file already.
+    var caching: ResponseCaching { .never }
 
     // MARK: - From the task
 

@@ -13,7 +13,7 @@ extension Load {
         let request = transfer.request
         guard session.cache.mayStore(answerTo: request) else { return nil }
         let policy = request.cachePolicy ?? session.settings.cachePolicy
-        return session.cache.beginStore(
+        let writer = session.cache.beginStore(
             response.statusCode,
             response.version,
             response.headers,
@@ -22,6 +22,10 @@ extension Load {
             ticket: cacheTicket,
             isDecoded: session.decodesAnswer(to: request)
         )
+        guard case .never = consumer.caching else { return writer }
+        // What is stored is a former version of this response.
+        writer?.finish(as: nil)
+        return nil
     }
 
     /// Whether a delegate may decide about the server. A delegate that hands challenges on may have done so this time.
@@ -66,7 +70,7 @@ extension Load {
         self.writer = nil
         trace?.note(.cacheStore)
         if writer.isStoring { session.cache.cache?.warnIfWithoutFolder() }
-        guard consumer.asksAboutCaching, let (delegate, task) = dataDelegate,
+        guard case .ifDelegateAdmits = consumer.caching, let (delegate, task) = dataDelegate,
             !session.isMissing(.willCacheResponse, in: delegate), let url = response?.url,
             let proposal = writer.proposal(at: url)
         else { return writer.finish() }

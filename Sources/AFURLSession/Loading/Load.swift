@@ -157,6 +157,10 @@ final class Load: RequestOwner {
         snapshot = other.snapshot
         handle = other
         self.consumer = consumer
+        if case .never = consumer.caching {
+            writer?.finish(as: nil)
+            writer = nil
+        }
         return take(.handedOver) == .deliver
     }
 

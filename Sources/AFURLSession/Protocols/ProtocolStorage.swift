@@ -23,6 +23,7 @@ final class ProtocolStorage {
         of load: Load
     ) {
         let request = load.naming(request)
+        if case .never = load.consumer.caching { return nil }
         guard policy != .notAllowed, let response = response as? HTTPURLResponse, let cache = load.session.cache.cache,
             let question = CacheRequest.of(request),
             let head = StoredHead(
@@ -49,6 +50,8 @@ final class ProtocolStorage {
 
     /// The body is complete: stores it unless the delegate objects.
     func finish(_ load: Load) {
+        // The task may have become a download meanwhile.
+        if case .never = load.consumer.caching { return }
         guard let body else { return }
         let proposal = CachedURLResponse(response: response, data: body, userInfo: nil, storagePolicy: policy)
         let (cache, request, scope) = (cache, request, scope)
@@ -56,7 +59,7 @@ final class ProtocolStorage {
         let store: @Sendable (CachedURLResponse) -> Void = { response in
             worker.run { cache.store(response, for: request, under: scope) }
         }
-        guard load.consumer.asksAboutCaching, let (delegate, task) = load.dataDelegate,
+        guard case .ifDelegateAdmits = load.consumer.caching, let (delegate, task) = load.dataDelegate,
             !load.session.isMissing(.willCacheResponse, in: delegate)
         else { return store(proposal) }
         let isAnswered = Lock(false)

@@ -16,8 +16,6 @@ extension Load {
         session.forgetMade(task)
         let connector = StreamConnector()
         let isComplete = handOver(to: task, consumer: connector)
-        // The program reads as much of the body as it likes, so the cache would not get the whole.
-        writer = nil
         self.session.outbox.post(
             .block { delegate.urlSession(session, dataTask: former, didBecome: task) }
         )

@@ -54,6 +54,8 @@ final class StreamConnector: TaskConsumer {
 
     /// A body that has arrived in full, but that the caller has not read to its end, keeps the task from completing.
     var isHolding: Bool { channel is BodyChannel && incoming.isOpen }
+    /// The program reads as much of the body as it likes, so the cache would not get the whole.
+    var caching: ResponseCaching { .never }
     var endsSilently: Bool { isCaptured }
 
     func prepare(for load: Load) -> ConsumerPreparation {

@@ -12,6 +12,7 @@ final class StreamConsumer: TaskConsumer {
     private let mailbox: StreamMailbox
 
     var isHolding: Bool { false }
+    var caching: ResponseCaching { .always }
 
     init(_ mailbox: StreamMailbox) {
         self.mailbox = mailbox

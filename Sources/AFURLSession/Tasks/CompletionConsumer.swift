@@ -11,6 +11,7 @@ final class CompletionConsumer: TaskConsumer {
     @exclusivity(unchecked) private var body = CollectedBody()
 
     var isHolding: Bool { false }
+    var caching: ResponseCaching { .always }
 
     init(isAwaited: Bool, _ handler: @escaping DataCompletion) {
         self.isAwaited = isAwaited

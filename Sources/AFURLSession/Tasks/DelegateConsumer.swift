@@ -53,7 +53,7 @@ final class DelegateConsumer: TaskConsumer {
     /// The body for the receiver.
     @exclusivity(unchecked) private var body = CollectedBody()
 
-    var asksAboutCaching: Bool { true }
+    var caching: ResponseCaching { .ifDelegateAdmits }
 
     /// Not once the program has judged the response, which it would get twice.
     var mayStartOver: Bool { isForReceiver == true && !hasShownResponse }

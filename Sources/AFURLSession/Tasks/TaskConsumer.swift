@@ -9,8 +9,8 @@ protocol TaskConsumer: AnyObject {
     /// Whether the task must not complete yet, although the response is there in full.
     var isHolding: Bool { get }
 
-    /// Whether the delegate decides what the cache stores of the response.
-    var asksAboutCaching: Bool { get }
+    /// Whether the cache may store the response.
+    var caching: ResponseCaching { get }
 
     /// Whether the task's owner has got nothing of the response yet, so that it may begin once more.
     var mayStartOver: Bool { get }
@@ -36,6 +36,15 @@ protocol TaskConsumer: AnyObject {
     func completed(_ error: (any Error)?, of load: Load)
 }
 
+/// Whether the cache may store the response that a consumer takes.
+enum ResponseCaching {
+    /// It is kept elsewhere, or not at all.
+    case never
+    case always
+    /// The task's delegate is asked.
+    case ifDelegateAdmits
+}
+
 /// What a consumer has to do before the session sends the request.
 enum ConsumerPreparation {
     case nothing
@@ -46,7 +55,6 @@ enum ConsumerPreparation {
 }
 
 extension TaskConsumer {
-    var asksAboutCaching: Bool { false }
     var mayStartOver: Bool { false }
     func startOver(of load: Load) {}
     var endsSilently: Bool { false }

@@ -80,6 +80,7 @@ final class WebSocketConnector: TaskConsumer {
     // MARK: - Asking
 
     var isHolding: Bool { false }
+    var caching: ResponseCaching { .never }
 
     func prepare(for load: Load) -> ConsumerPreparation {
         self.load = load
