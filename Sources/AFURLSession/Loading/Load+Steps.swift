@@ -167,7 +167,8 @@ extension Load {
         if isTimed, isWaiting(with: ticket), !hasDeadline { startClock() }
     }
 
-    private func answered(_ ticket: UInt32, _ goOn: @escaping (Load) -> Void) {
+    /// Goes on with the first answer to a wait: at once, or when the task is resumed.
+    func answered(_ ticket: UInt32, _ goOn: @escaping (Load) -> Void) {
         switch answer(ticket) {
         case .now: goOn(self)
         case .onResumption where memory?.postponed == nil:

@@ -64,20 +64,29 @@ extension Load {
         )
     }
 
-    /// The task has the complete body: stores it unless the delegate objects.
+    /// The task has the complete body: gives it to the cache unless the delegate objects, and then completes the task. Its
+    /// owner finds in the cache what the delegate has admitted.
     func store() {
-        guard let writer else { return }
-        self.writer = nil
-        trace?.note(.cacheStore)
-        if writer.isStoring { session.cache.cache?.warnIfWithoutFolder() }
+        let stored: (any StorableResponse)? = writer ?? memory?.foreign?.takeStorage()
+        if writer != nil { trace?.note(.cacheStore) }
+        writer = nil
+        guard let stored else { return completeStored() }
         guard case .ifDelegateAdmits = consumer.caching, let (delegate, task) = dataDelegate,
-            !session.isMissing(.willCacheResponse, in: delegate), let url = response?.url,
-            let proposal = writer.proposal(at: url)
-        else { return writer.finish() }
-        let loop = session.loop
-        let question = Question<CachedURLResponse?> { answer in
-            if answer === proposal { writer.finish() } else { writer.finish(as: answer) }
+            !session.isMissing(.willCacheResponse, in: delegate), let url = response?.url, let request = presentRequest,
+            let proposal = stored.proposal(at: url)
+        else {
+            if stored.isStoring { session.cache.cache?.warnIfWithoutFolder() }
+            stored.finish()
+            return completeStored()
         }
+        // Keeps an answer that comes while the task is suspended.
+        _ = memory(beginningWith: request)
+        let ticket = beginWait()
+        // A delegate that never answers does not keep the task alive.
+        let question = Question<CachedURLResponse?> { [weak self] answer in
+            self?.answered(ticket) { load in load.store(stored, proposal, answer) }
+        }
+        let loop = session.loop
         let asked = LoopBound(confined: question, on: loop)
         session.outbox.post(
             .block {
@@ -89,8 +98,34 @@ extension Load {
                 )
             }
         )
+        startClock()
+    }
+
+    /// The delegate has answered.
+    private func store(
+        _ stored: any StorableResponse,
+        _ proposal: CachedURLResponse,
+        _ answer: CachedURLResponse?
+    ) {
+        if answer != nil { session.cache.cache?.warnIfWithoutFolder() }
+        if answer === proposal { stored.finish() } else { stored.finish(as: answer) }
+        completeStored()
     }
 }
+
+/// A response whose body is complete, for the cache. Confined to the loop.
+protocol StorableResponse {
+    /// Whether it would be stored.
+    var isStoring: Bool { get }
+    /// What would be stored, for the delegate to decide on. Nil if nothing would be.
+    func proposal(at url: URL) -> CachedURLResponse?
+    /// Stores the response as it was received.
+    func finish()
+    /// Stores the response that the delegate returned; nil stores nothing.
+    func finish(as answer: CachedURLResponse?)
+}
+
+extension CacheWriter: StorableResponse {}
 
 extension Transfer {
     /// Whether a delegate decided about the connection's server: perhaps that of another task, if the connection is

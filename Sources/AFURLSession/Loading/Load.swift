@@ -60,7 +60,7 @@ final class Load: RequestOwner {
 
     var state: LoadMachine.State { machine.state }
     var isLoading: Bool { machine.isLoading }
-    var isHeld: Bool { state == .holding }
+    var isHeld: Bool { machine.isHeld }
     var isCompleted: Bool { state == .completed }
     var isSuspended: Bool { machine.isSuspended }
 
@@ -165,9 +165,12 @@ final class Load: RequestOwner {
     }
 
     func completeIfHeld() {
-        guard take(.released) == .complete else { return }
-        store()
-        complete(nil)
+        if take(.released) == .store { store() }
+    }
+
+    /// The cache has what it may have of the response.
+    func completeStored() {
+        if take(.stored) == .complete { complete(nil) }
     }
 
     /// The consumer has saved what it could.
@@ -183,9 +186,7 @@ final class Load: RequestOwner {
         consumer.receivedEnd(of: self)
         guard state == .delivering else { return }
         if consumer.isHolding { return _ = take(.held) }
-        guard take(.done) == .complete else { return }
-        store()
-        complete(nil)
+        if take(.done) == .store { store() }
     }
 
     func fail(_ error: LoadError) {

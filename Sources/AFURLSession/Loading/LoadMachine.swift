@@ -1,12 +1,12 @@
 /// Decides what a load does next. The load tells it what happens, and does what it says.
 ///
 /// ```
-///       start           prepared            head            accepted             done
-///  new ──────▶ preparing ──────▶ exchanging ────▶ judging ─────────▶ delivering ──────▶ completed
-///                 ▲ ▲                │ failure       │ again           │ │ held            ▲
-///                 │ └─── again ── mending ◀──────────│─── failure ─────┘ └──▶ holding ─────┤ released
-///                 └──────────────────────────────────┘                                     │
-///  any of them ──── fail ───▶ saving ──────────────────────────────────────────────────────┘ saved
+///       start           prepared            head            accepted             done           stored
+///  new ──────▶ preparing ──────▶ exchanging ────▶ judging ─────────▶ delivering ──────▶ storing ──────▶ completed
+///                 ▲ ▲                │ failure       │ again           │ │ held            ▲              ▲
+///                 │ └─── again ── mending ◀──────────│─── failure ─────┘ └──▶ holding ─────┘ released     │
+///                 └──────────────────────────────────┘                                                    │
+///  any of them ──── fail ───▶ saving ─────────────────────────────────────────────────────────────────────┘ saved
 /// ```
 ///
 /// Suspension and waits lie across the states. A *wait* has a ticket: only the answer with the ticket of the present
@@ -28,6 +28,8 @@ struct LoadMachine {
         case delivering
         /// The body has arrived in full, and the consumer holds the task.
         case holding
+        /// The task has its response in full, and so may the cache: the delegate may have to say so first.
+        case storing
         /// The load has failed, and the consumer saves what it can.
         case saving
         case completed
@@ -56,6 +58,8 @@ struct LoadMachine {
         case done
         /// The consumer, which held the task, is done.
         case released
+        /// The cache has what it may have of the response.
+        case stored
         /// Another consumer takes over, which has not got the body yet.
         case handedOver
         /// The load fails, in a way that no step mends.
@@ -79,6 +83,8 @@ struct LoadMachine {
         case deliver
         /// Leave the task to its consumer.
         case hold
+        /// Give the cache what it may have.
+        case store
         /// Ask the consumer what it saves.
         case save
         /// Tell the consumer, which saves, of one more failure.
@@ -122,7 +128,7 @@ struct LoadMachine {
 
         case (.delivering, .part), (.delivering, .end): (.deliver, .delivering)
         case (.delivering, .held): (.hold, .holding)
-        case (.delivering, .done): (.complete, .completed)
+        case (.delivering, .done): (.store, .storing)
 
         // A class of the program redirects after its response.
         case (.delivering, .head): (.judge, .judging)
@@ -131,8 +137,12 @@ struct LoadMachine {
         case (.preparing, .failure), (.exchanging, .failure), (.delivering, .failure), (.holding, .failure):
             (.mend, .mending)
 
-        case (.holding, .released): (.complete, .completed)
+        case (.holding, .released): (.store, .storing)
         case (.holding, .handedOver): (.deliver, .delivering)
+
+        case (.storing, _): storing(event)
+        case (.saving, _): saving(event)
+        case (.completed, _): (.nothing, .completed)
 
         case (.preparing, .again), (.exchanging, .again), (.judging, .again), (.mending, .again), (.delivering, .again),
             (.holding, .again):
@@ -141,9 +151,6 @@ struct LoadMachine {
             (.holding, .fail):
             (.save, .saving)
 
-        case (.saving, .fail): (.hurry, .saving)
-        case (.saving, .saved): (.complete, .completed)
-
         // The consumer may end twice: a stream task closes both its directions.
         case (.delivering, .released), (.delivering, .handedOver), (.holding, .end): (.nothing, state)
         // The exchange is over for the load, and a decoder or a consumer still hands on what it has.
@@ -151,25 +158,46 @@ struct LoadMachine {
             (.mending, .end), (.holding, .part), (.mending, .failure), (.preparing, .released),
             (.preparing, .handedOver):
             (.nothing, state)
-        case (.saving, .start), (.saving, .prepared), (.saving, .head), (.saving, .accepted), (.saving, .part),
-            (.saving, .end), (.saving, .failure), (.saving, .again), (.saving, .held), (.saving, .done),
-            (.saving, .released), (.saving, .handedOver):
-            (.nothing, state)
-        case (.completed, _): (.nothing, .completed)
-
         case (.new, .prepared), (.new, .head), (.new, .accepted), (.new, .part), (.new, .end), (.new, .failure),
-            (.new, .again), (.new, .held), (.new, .done), (.new, .released), (.new, .handedOver), (.new, .saved),
-            (.preparing, .start), (.preparing, .held), (.preparing, .done), (.preparing, .saved),
+            (.new, .again), (.new, .held), (.new, .done), (.new, .released), (.new, .stored), (.new, .handedOver),
+            (.new, .saved),
+            (.preparing, .start), (.preparing, .held), (.preparing, .done), (.preparing, .stored),
+            (.preparing, .saved),
             (.exchanging, .start), (.exchanging, .prepared), (.exchanging, .accepted), (.exchanging, .held),
-            (.exchanging, .done), (.exchanging, .released), (.exchanging, .handedOver), (.exchanging, .saved),
+            (.exchanging, .done), (.exchanging, .released), (.exchanging, .stored), (.exchanging, .handedOver),
+            (.exchanging, .saved),
             (.judging, .start), (.judging, .prepared), (.judging, .head), (.judging, .held), (.judging, .done),
-            (.judging, .released), (.judging, .handedOver), (.judging, .saved),
+            (.judging, .released), (.judging, .stored), (.judging, .handedOver), (.judging, .saved),
             (.mending, .start), (.mending, .prepared), (.mending, .head), (.mending, .accepted), (.mending, .held),
-            (.mending, .done), (.mending, .released), (.mending, .handedOver), (.mending, .saved),
-            (.delivering, .start), (.delivering, .prepared), (.delivering, .accepted), (.delivering, .saved),
+            (.mending, .done), (.mending, .released), (.mending, .stored), (.mending, .handedOver),
+            (.mending, .saved),
+            (.delivering, .start), (.delivering, .prepared), (.delivering, .accepted), (.delivering, .stored),
+            (.delivering, .saved),
             (.holding, .start), (.holding, .prepared), (.holding, .head), (.holding, .accepted), (.holding, .held),
-            (.holding, .done), (.holding, .saved):
+            (.holding, .done), (.holding, .stored), (.holding, .saved):
             (.impossible, state)
+        }
+    }
+
+    // In functions of their own: a table of all states in one is too much for the compiler.
+
+    private static func storing(_ event: Event) -> (Action, State) {
+        switch event {
+        case .stored: (.complete, .completed)
+        case .fail: (.save, .saving)
+        // The consumer may end twice, and a decoder hands on what it has.
+        case .released, .part, .end, .failure: (.nothing, .storing)
+        case .start, .prepared, .head, .accepted, .again, .held, .done, .handedOver, .saved: (.impossible, .storing)
+        }
+    }
+
+    private static func saving(_ event: Event) -> (Action, State) {
+        switch event {
+        case .fail: (.hurry, .saving)
+        case .saved: (.complete, .completed)
+        case .start, .prepared, .head, .accepted, .part, .end, .failure, .again, .held, .done, .released, .stored,
+            .handedOver:
+            (.nothing, .saving)
         }
     }
 
@@ -177,22 +205,25 @@ struct LoadMachine {
     var isLoading: Bool {
         switch state {
         case .preparing, .exchanging, .judging, .mending, .delivering: true
-        case .new, .holding, .saving, .completed: false
+        case .new, .holding, .storing, .saving, .completed: false
         }
     }
+
+    /// Whether the load waits for its consumer, or for the delegate's word about the cache. Its body has arrived in full.
+    var isHeld: Bool { state == .holding || state == .storing }
 
     // MARK: - Suspension
 
     /// - Returns: Whether the load has something to pause.
     mutating func suspend() -> Bool {
         isSuspended = true
-        return isLoading || state == .holding
+        return isLoading || isHeld
     }
 
     /// - Returns: Whether the load has something to go on with.
     mutating func resume() -> Bool {
         isSuspended = false
-        return isLoading || state == .holding
+        return isLoading || isHeld
     }
 
     // MARK: - Waits

@@ -220,9 +220,17 @@ final class ForeignLoad: TransferSubstitute, TimerTarget {
     private func finish() {
         stage = .over
         times.responseEnded = loop.now
-        storage?.finish(load)
+        let storage = storage
         letGo()
+        self.storage = storage
         load.finishReceiving()
+    }
+
+    /// Takes the complete response for the cache. Nil if it is not to be stored, or not by what the task has become.
+    func takeStorage() -> ProtocolStorage? {
+        defer { storage = nil }
+        if case .never = load.consumer.caching { return nil }
+        return storage
     }
 
     private func fail(_ error: LoadError) {

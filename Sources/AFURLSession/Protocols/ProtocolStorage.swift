@@ -1,11 +1,14 @@
-import AFBase
 import AFLoop
 import AFState
+import AFTransport
 import Foundation
 
 /// Collects a response of a URL protocol class for the cache. Confined to the loop.
-final class ProtocolStorage {
+final class ProtocolStorage: StorableResponse {
     private let cache: URLCache
+    private let question: CacheRequest
+    /// Does what may wait for the disk.
+    private let worker: any BlockingWorker
     private let request: URLRequest
     private let response: HTTPURLResponse
     private let policy: URLCache.StoragePolicy
@@ -36,6 +39,8 @@ final class ProtocolStorage {
             CacheRules.mayStore(head, for: question) != .no
         else { return nil }
         self.cache = cache
+        self.question = question
+        worker = load.session.world.workers.sharedWorker()
         self.request = request
         self.response = response
         self.policy = policy
@@ -48,31 +53,25 @@ final class ProtocolStorage {
         if data.count <= limit - count { body?.append(data) } else { body = nil }
     }
 
-    /// The body is complete: stores it unless the delegate objects.
-    func finish(_ load: Load) {
-        // The task may have become a download meanwhile.
-        if case .never = load.consumer.caching { return }
-        guard let body else { return }
-        let proposal = CachedURLResponse(response: response, data: body, userInfo: nil, storagePolicy: policy)
-        let (cache, request, scope) = (cache, request, scope)
-        let worker = load.session.world.workers.sharedWorker()
-        let store: @Sendable (CachedURLResponse) -> Void = { response in
-            worker.run { cache.store(response, for: request, under: scope) }
-        }
-        guard case .ifDelegateAdmits = load.consumer.caching, let (delegate, task) = load.dataDelegate,
-            !load.session.isMissing(.willCacheResponse, in: delegate)
-        else { return store(proposal) }
-        let isAnswered = Lock(false)
-        load.session.outbox.post(
-            .block {
-                delegate.urlSession(task.session, dataTask: task, willCacheResponse: proposal) { answer in
-                    let isFirst = isAnswered.withLock { isAnswered in
-                        defer { isAnswered = true }
-                        return !isAnswered
-                    }
-                    if isFirst, let answer { store(answer) }
-                }
-            }
-        )
+    func finish() {
+        if let proposal { finish(as: proposal) }
     }
+
+    /// The memory has it at once. The disk follows on a worker, which may wait for it.
+    func finish(as answer: CachedURLResponse?) {
+        guard isStoring, let answer, let entry = CacheEntry(answer, for: request, under: scope, at: cache.store.now)
+        else { return }
+        cache.store.insert(entry) { former in
+            CacheRules.matches(former.head, question, in: [entry.head.partition], decodes: true)
+        }
+        worker.run { [cache] in cache.store.catchUp() }
+    }
+
+    var isStoring: Bool { body != nil }
+
+    private var proposal: CachedURLResponse? {
+        body.map { CachedURLResponse(response: response, data: $0, userInfo: nil, storagePolicy: policy) }
+    }
+
+    func proposal(at url: URL) -> CachedURLResponse? { proposal }
 }

@@ -17,6 +17,7 @@ import Testing
         .mending: [.start, .prepared, .failure],
         .delivering: [.start, .prepared, .head, .accepted],
         .holding: [.start, .prepared, .head, .accepted, .held],
+        .storing: [.start, .prepared, .head, .accepted, .done],
         .saving: [.start, .fail],
         .completed: [.start, .fail, .saved],
     ]
@@ -29,21 +30,22 @@ import Testing
 
     /// The action, and the state that follows if it is another. `-`: too late to matter. `x`: impossible.
     private static let table = """
-                 new               preparing            exchanging         judging              mending            delivering            holding               saving               completed
-        start       prepare>preparing x                    x                  x                    x                  x                     x                     -                    -
-        prepared    x                 wait>exchanging      x                  x                    x                  x                     x                     -                    -
-        head        x                 judge>judging        judge>judging      x                    x                  judge>judging         x                     -                    -
-        accepted    x                 deliver>delivering   x                  deliver>delivering   x                  x                     x                     -                    -
-        part        x                 -                    -                  keep                 -                  deliver               -                     -                    -
-        end         x                 -                    -                  keep                 -                  deliver               -                     -                    -
-        failure     x                 mend>mending         mend>mending       keep                 -                  mend>mending          mend>mending          -                    -
-        again       x                 prepare              prepare>preparing  prepare>preparing    prepare>preparing  prepare>preparing     prepare>preparing     -                    -
-        held        x                 x                    x                  x                    x                  hold>holding          x                     -                    -
-        done        x                 x                    x                  x                    x                  complete>completed    x                     -                    -
-        released    x                 -                    x                  x                    x                  -                     complete>completed    -                    -
-        handedOver  x                 -                    x                  x                    x                  -                     deliver>delivering    -                    -
-        fail        save>saving       save>saving          save>saving        save>saving          save>saving        save>saving           save>saving           hurry                -
-        saved       x                 x                    x                  x                    x                  x                     x                     complete>completed   -
+                   new               preparing          exchanging        judging            mending           delivering        holding            storing            saving             completed
+        start      prepare>preparing x                  x                 x                  x                 x                 x                  x                  -                  -
+        prepared   x                 wait>exchanging    x                 x                  x                 x                 x                  x                  -                  -
+        head       x                 judge>judging      judge>judging     x                  x                 judge>judging     x                  x                  -                  -
+        accepted   x                 deliver>delivering x                 deliver>delivering x                 x                 x                  x                  -                  -
+        part       x                 -                  -                 keep               -                 deliver           -                  -                  -                  -
+        end        x                 -                  -                 keep               -                 deliver           -                  -                  -                  -
+        failure    x                 mend>mending       mend>mending      keep               -                 mend>mending      mend>mending       -                  -                  -
+        again      x                 prepare            prepare>preparing prepare>preparing  prepare>preparing prepare>preparing prepare>preparing  x                  -                  -
+        held       x                 x                  x                 x                  x                 hold>holding      x                  x                  -                  -
+        done       x                 x                  x                 x                  x                 store>storing     x                  x                  -                  -
+        released   x                 -                  x                 x                  x                 -                 store>storing      -                  -                  -
+        stored     x                 x                  x                 x                  x                 x                 x                  complete>completed -                  -
+        handedOver x                 -                  x                 x                  x                 -                 deliver>delivering x                  -                  -
+        fail       save>saving       save>saving        save>saving       save>saving        save>saving       save>saving       save>saving        save>saving        hurry              -
+        saved      x                 x                  x                 x                  x                 x                 x                  x                  complete>completed -
         """
 
     @Test func `each state answers each event as the table says`() {

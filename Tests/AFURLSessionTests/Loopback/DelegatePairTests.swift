@@ -169,19 +169,21 @@ extension LoopbackTests {
             #expect(log.contents.withLock { $0 } == Data("hello".utf8) && own.heard.value == ["metrics"])
         }
 
-        @Test func `an answer counts that comes when the task has ended`() async throws {
+        @Test func `a task waits for what its own delegate says about the cache`() async throws {
             server.route("GET", "/kept", .text("kept").header("Cache-Control", "max-age=60"))
             let (log, own) = (EventLog(), Hesitating())
             let session = URLSession.loopback(delegate: log)
             load("/kept", own, in: session)
-            try await log.finished()
             let answer = try #require(try await own.answer.wait("the question") { $0 != nil })
+            await session.settled()
+            #expect(!log.events.value.contains(.completed(nil)))
 
             answer()
 
-            try await eventually {
+            try await log.finished()
+            #expect(
                 session.configuration.urlCache?.cachedResponse(for: URLRequest(url: server.url("/kept"))) != nil
-            }
+            )
         }
 
         @Test func `nothing keeps the delegate of a task that has ended`() async throws {
