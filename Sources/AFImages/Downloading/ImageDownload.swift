@@ -51,10 +51,10 @@ final class ImageDownload: Sendable {
         attempt.task.resume()
     }
 
-    /// Puts the image into the cache, unless that was cleared since the download began, or the manager judges servers in
-    /// another way.
+    /// Puts the image into the cache, unless that was cleared since the download began, the manager judges servers in
+    /// another way, or a request was sent for another user.
     func keep(_ image: Image) {
-        guard let cache, key.request.isRepeatable, manager.judgement == key.judgement,
+        guard let cache, key.isRepeatable, manager.judgement == key.judgement, key.holds(for: task),
             cache.shouldCache(image, for: request, withAdditionalIdentifier: key.identifier),
             cache.generation == generation
         else { return }

@@ -25,6 +25,11 @@ public import Foundation
 /// the manager's policy the downloader asks the server again. In ``imageCache`` they have an additional identifier, unless
 /// the manager judges servers as a new one does.
 ///
+/// **Users.** Images are for requests that say the same about who sends them: by their own fields, by those of the session
+/// (`httpAdditionalHeaders`), by cookies, and by the token of a ``/AFURLSession/TokenInterceptor``. An image that was sent for
+/// another user meanwhile, or after the session had answered a challenge, is not kept. What other interceptors add is not known
+/// beforehand: requests that they may change share no download, and get no image from ``imageCache``.
+///
 /// **Caches.** Decoded images are in ``imageCache``, in memory. Files are in the URL cache of the session, by the rules
 /// of HTTP: a response with `no-store` is not on the disk.
 ///

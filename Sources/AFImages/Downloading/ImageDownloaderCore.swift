@@ -96,7 +96,7 @@ final class ImageDownloaderCore: Sendable {
     }
 
     private func image(for request: URLRequest, _ key: ImageDownloadKey) -> Image? {
-        guard key.request.isRepeatable else { return nil }
+        guard key.isRepeatable else { return nil }
         return self[\.imageCache]?.image(for: request, withAdditionalIdentifier: key.identifier)
     }
 
@@ -113,7 +113,8 @@ final class ImageDownloaderCore: Sendable {
             return (number, state.imageCache)
         }
         // Without the lock: the manager or the cache may be the program's code.
-        let part = self[\.resumesDownloads] && request.mayComeFromNetwork ? parts.take(key) : nil
+        let mayGoOn = self[\.resumesDownloads] && request.mayComeFromNetwork
+        let part = mayGoOn ? parts.take(key) : nil
         let attempt = attempt(number, key, request, manager, goingOnWith: part)
         let download = ImageDownload(key, request, manager, cache, attempt)
         let (receipt, ending) = state.withLock { state in
@@ -145,8 +146,9 @@ final class ImageDownloaderCore: Sendable {
             goingOnWith: part,
             limit: limit,
             judgement: key.judgement
-        ) { [parts] part in
-            if resumes { parts.keep(part, for: key) }
+        ) { [parts] part, task in
+            // A part of a picture is for the same user as the whole.
+            if resumes, key.holds(for: task) { parts.keep(part, for: key) }
         }
         let task = manager.completing(on: ImageDownloaderCore.responseQueue) {
             manager.dataTask(

@@ -29,7 +29,7 @@ final class ImageTaskDelegate: URLSessionDataDelegate {
     /// How the manager judged servers when the download began.
     private let judgement: [UInt8]?
     /// Receives the part that has arrived, when the task has failed.
-    private let keep: @Sendable (PartialImage) -> Void
+    private let keep: @Sendable (PartialImage, URLSessionTask) -> Void
     private let state: Lock<State>
 
     init(
@@ -38,7 +38,7 @@ final class ImageTaskDelegate: URLSessionDataDelegate {
         goingOnWith part: PartialImage?,
         limit: Int64,
         judgement: [UInt8]?,
-        keep: @escaping @Sendable (PartialImage) -> Void
+        keep: @escaping @Sendable (PartialImage, URLSessionTask) -> Void
     ) {
         self.manager = manager
         self.request = request
@@ -118,7 +118,7 @@ final class ImageTaskDelegate: URLSessionDataDelegate {
             // Without a response the offered part is still good.
             return state.gathered ?? state.offered
         }
-        if error != nil, let part, part.isWorthKeeping { keep(part) }
+        if error != nil, let part, part.isWorthKeeping { keep(part, task) }
         manager.urlSession(session, task: task, didCompleteWithError: error)
     }
 }

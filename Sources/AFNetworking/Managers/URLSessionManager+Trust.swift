@@ -18,8 +18,8 @@ extension URLSessionManager {
         return configuration
     }
 
-    /// A digest of what its tasks' servers are judged by, and of the secrets that the session adds to each request. What one
-    /// load has brought counts for another only if it is the same for both. Nil if nothing differs from a new manager.
+    /// A digest of what its tasks' servers are judged by. What one load has brought counts for another only if it is the
+    /// same for both. Nil if nothing differs from a new manager.
     package var judgement: [UInt8]? {
         // First the session: what decides about servers is not known before it is made.
         let tls = session.tls
@@ -29,12 +29,6 @@ extension URLSessionManager {
         let evaluator = tls.evaluator?.snapshot()
         var text = TrustFingerprint("AFNetworking.URLSessionManager")
         text.add(tls.fingerprint(evaluator, unnamed: 0))
-        let secrets =
-            sessionConfiguration.httpAdditionalHeaders?.filter { SecretNames.containsField("\($0.key)") } ?? [:]
-        for (name, value) in secrets.map({ ("\($0.key)", "\($0.value)") }).sorted(by: { $0 < $1 }) {
-            text.add(name.utf8)
-            text.add(value.utf8)
-        }
         // What a closure, a subclass or an evaluator without a fingerprint decides by is its own.
         if isByChallenges || evaluator.map({ $0.fingerprint == nil }) ?? false {
             text.add(policy.frozen.fingerprint ?? [])
@@ -45,6 +39,9 @@ extension URLSessionManager {
         }
         return text.bytes == URLSessionManager.usualJudgement ? nil : text.bytes
     }
+
+    /// How often closures that answer challenges were set: 0 if there was never one.
+    package var challengeChanges: Int { state.withLock { $0.hooks.challengeChanges } }
 
     private static let usualJudgement: [UInt8] = {
         var text = TrustFingerprint("AFNetworking.URLSessionManager")

@@ -19,26 +19,30 @@ package enum RequestIdentity: Sendable, Hashable {
         self = reader.identity
     }
 
-    /// The fields that name the user, in the order in which they are sent. Nil if there are none.
-    package static func bytes(of fields: HTTPHeaders) -> [UInt8]? {
-        var reader = Reader()
-        fields.forEach { name, value in reader.read(name, value) }
-        return reader.bytes
-    }
-
     /// Reads one field after the other.
     struct Reader {
         private let hasAdded = SecretNames.hasAdded
-        private var writer = FieldWriter()
+        private var fields: [(name: [UInt8], value: [UInt8])] = []
 
         mutating func read(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
             if saysNothing(name), !(hasAdded && SecretNames.isAdded(String(decoding: name, as: UTF8.self))) { return }
-            writer.add(name.map(ASCII.folded))
-            writer.add(value)
+            fields.append((name.map(ASCII.folded), Array(value)))
         }
 
-        var bytes: [UInt8]? { writer.bytes.isEmpty ? nil : writer.bytes }
-        var identity: RequestIdentity { bytes.map { .named(ShortDigest(of: $0)) } ?? .unnamed }
+        /// The same for the same fields, whatever their order. Lines of one name keep theirs.
+        var identity: RequestIdentity {
+            guard !fields.isEmpty else { return .unnamed }
+            let sorted = fields.enumerated().sorted { one, other in
+                one.element.name == other.element.name
+                    ? one.offset < other.offset : one.element.name.lexicographicallyPrecedes(other.element.name)
+            }
+            var writer = FieldWriter()
+            for (_, field) in sorted {
+                writer.add(field.name)
+                writer.add(field.value)
+            }
+            return .named(ShortDigest(of: writer.bytes))
+        }
     }
 
     /// Whether a field of this name says nothing of the user: it is about the message, the connection or the kind of
@@ -55,7 +59,7 @@ package enum RequestIdentity: Sendable, Hashable {
         guard let first = name.first.map(ASCII.folded) else { return false }
         // Most names begin with another letter than all of a line.
         return switch first {
-        case UInt8(ascii: "a"): begins("accept")
+        case UInt8(ascii: "a"): isCalled("accept") || begins("accept-")
         case UInt8(ascii: "b"): isCalled("baggage")
         case UInt8(ascii: "c"): isCalled("cache-control") || isCalled("connection") || begins("content-")
         case UInt8(ascii: "d"): isCalled("date") || isCalled("dnt")
@@ -71,7 +75,7 @@ package enum RequestIdentity: Sendable, Hashable {
         case UInt8(ascii: "t"):
             isCalled("te") || isCalled("trailer") || isCalled("transfer-encoding") || isCalled("traceparent")
                 || isCalled("tracestate")
-        case UInt8(ascii: "u"): isCalled("user-agent") || begins("upgrade")
+        case UInt8(ascii: "u"): isCalled("user-agent") || isCalled("upgrade") || isCalled("upgrade-insecure-requests")
         case UInt8(ascii: "x"): isCalled("x-request-id") || isCalled("x-correlation-id") || begins("x-b3-")
         default: false
         }

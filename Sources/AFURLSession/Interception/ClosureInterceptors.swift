@@ -45,3 +45,7 @@ public struct RetryingInterceptor: TaskInterceptor {
         await body(attempt)
     }
 }
+
+extension RetryingInterceptor: ForeseenInterceptor {
+    func foreseen(_ request: URLRequest) -> URLRequest? { request }
+}

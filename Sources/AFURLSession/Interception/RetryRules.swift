@@ -94,3 +94,7 @@ extension Duration {
         Double(components.seconds) + Double(components.attoseconds) / 1e18
     }
 }
+
+extension RetryRules: ForeseenInterceptor {
+    func foreseen(_ request: URLRequest) -> URLRequest? { request }
+}

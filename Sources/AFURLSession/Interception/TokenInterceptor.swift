@@ -113,6 +113,16 @@ public final class TokenInterceptor: TaskInterceptor {
         return request
     }
 
+    /// Nil without a token, since the request would wait for one.
+    func foreseen(_ request: URLRequest) -> URLRequest? {
+        guard isMeant(request) else { return request }
+        if let value = request.value(forHTTPHeaderField: field), !isOurs(value) { return request }
+        guard let token else { return nil }
+        var request = request
+        request.setValue(value(of: token), forHTTPHeaderField: field)
+        return request
+    }
+
     /// After a 401, sends the request once more as soon as there is another token.
     public func retry(after attempt: FailedAttempt) async -> RetryDecision {
         guard attempt.error == nil, attempt.status == 401, isMeant(attempt.request),
@@ -197,6 +207,8 @@ public final class TokenInterceptor: TaskInterceptor {
         }
     }
 }
+
+extension TokenInterceptor: ForeseenInterceptor {}
 
 extension TokenInterceptor.State {
     fileprivate mutating func replace(with token: String?) {

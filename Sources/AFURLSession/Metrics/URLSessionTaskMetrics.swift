@@ -91,6 +91,9 @@ public final class URLSessionTaskMetrics: NSObject, Sendable {
         super.init()
     }
 
+    /// The requests as they were sent, with what the session has added. Nil for one that the session did not send itself.
+    var sentRequests: [(sent: WireRequest?, request: URLRequest)] { exchanges.attempts.map { ($0.sent, $0.request) } }
+
     /// The metrics of a task that ended before it sent a request.
     static func withoutRequests() -> URLSessionTaskMetrics {
         let moment = LoopInstant(nanoseconds: 0)

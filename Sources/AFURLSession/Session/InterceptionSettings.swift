@@ -46,7 +46,16 @@ extension URLSessionTask {
     ///
     /// - Parameter shared: Those of the session.
     func interceptors(before shared: [any TaskInterceptor]) -> [any TaskInterceptor] {
-        let own = originalRequest?.contents.interception.value ?? RequestInterception()
+        originalRequest?.interceptors(before: shared) ?? shared
+    }
+}
+
+extension URLRequest {
+    /// The interceptors of a task for this request, in the order in which the session asks them.
+    ///
+    /// - Parameter shared: Those of the session.
+    func interceptors(before shared: [any TaskInterceptor]) -> [any TaskInterceptor] {
+        let own = contents.interception.value
         let all = own.kept.interceptors + (own.skipsSession ? [] : shared)
         guard let refresher = own.refresher else { return all }
         // A value is never the refresher: the cast makes a new object of it.

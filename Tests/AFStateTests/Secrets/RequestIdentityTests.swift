@@ -1,0 +1,44 @@
+import AFWire
+import Testing
+
+@testable import AFState
+
+@Suite("By what requests say who they are")
+struct RequestIdentityTests {
+    private static func identity(_ fields: (String, String)...) -> RequestIdentity {
+        var headers = HTTPHeaders()
+        for (name, value) in fields { headers.append(name, value) }
+        return RequestIdentity(of: headers)
+    }
+
+    @Test(arguments: [
+        "Accept", "accept-language", "Accept-Encoding", "User-Agent", "Cache-Control", "Pragma", "If-None-Match",
+        "If-Modified-Since", "Range", "Referer", "Origin", "Connection", "Host", "Content-Type", "Content-Length",
+        "Priority", "DNT", "traceparent", "tracestate", "X-Request-Id", "X-Correlation-ID", "Sec-Fetch-Mode",
+        "Upgrade-Insecure-Requests", "Expect", "TE",
+    ])
+    func `a field that says nothing of the user counts for none`(name: String) {
+        #expect(Self.identity((name, "one")) == .unnamed)
+        #expect(Self.identity((name, "one"), ("X-User", "a")) == Self.identity(("X-User", "a")))
+    }
+
+    @Test(arguments: [
+        "Authorization", "Cookie", "X-Api-Key", "X-Auth-Token", "Private-Token", "X-User", "X-Anything",
+        "Proxy-Authorization",
+        "Acceptance", "Contents", "Iffy", "Sec-WebSocket-Protocol",
+    ])
+    func `any other field tells users apart`(name: String) {
+        let one = Self.identity((name, "one"))
+        #expect(one != .unnamed && one != Self.identity((name, "two")) && one != Self.identity((name, "")))
+        #expect(one == Self.identity((name.uppercased(), "one")))
+    }
+
+    @Test func `the order of fields does not count, that of their lines does`() {
+        #expect(Self.identity(("A", "1"), ("B", "2")) == Self.identity(("b", "2"), ("a", "1")))
+        #expect(Self.identity(("A", "1"), ("A", "2")) != Self.identity(("A", "2"), ("A", "1")))
+        #expect(Self.identity(("A", "1"), ("A", "2")) != Self.identity(("A", "1, 2")))
+        // What stands in one field never looks like another.
+        #expect(Self.identity(("A", "1"), ("B", "2")) != Self.identity(("A", "1B2")))
+        #expect(Self.identity() == .unnamed)
+    }
+}
