@@ -132,4 +132,11 @@ final class Patient: URLSessionDataDelegate {
         let lasting = HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: fields)
         completionHandler(lasting.map { CachedURLResponse(response: $0, data: proposedResponse.data) })
     }
+
+    @Test func `what is for one user is on the disk if the program wants it`() async {
+        await #expect(processExitsWith: .success) {
+            URLCache.shared.keepsPersonalResponsesOnDisk = true
+            #expect(URLCache.shared.keepsPersonalResponsesOnDisk && !URLCache.shared.guessesFreshness)
+        }
+    }
 }

@@ -68,7 +68,7 @@ import Testing
             let link = try files.destinationOfSymbolicLink(atPath: "/proc/self/exe")
             #expect(program.hasPrefix(URL(fileURLWithPath: link).lastPathComponent + "-"))
             let names = try files.contentsOfDirectory(atPath: tests.folder.appending(path: program).path)
-            #expect(names == ["AFURLSession-cache-2"])
+            #expect(names == ["AFURLSession-cache-3"])
         }
     }
 }

@@ -45,6 +45,9 @@ final class CacheWriter: BodyTap {
         if let announced, announced > Int64(limit) { giveUp() } else { body = Data() }
     }
 
+    /// Whether the response would be stored where a disk could keep it.
+    var isForDisk: Bool { isStoring && mayGoToDisk }
+
     /// Whether the response would be stored if the body ended now.
     var isStoring: Bool { body != nil }
 

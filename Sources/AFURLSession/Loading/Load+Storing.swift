@@ -75,7 +75,7 @@ extension Load {
             !session.isMissing(.willCacheResponse, in: delegate), let url = response?.url, let request = presentRequest,
             let proposal = stored.proposal(at: url)
         else {
-            if stored.isStoring { session.cache.cache?.warnIfWithoutFolder() }
+            if stored.isForDisk { session.cache.cache?.warnIfWithoutFolder() }
             stored.finish()
             return completeStored()
         }
@@ -107,7 +107,7 @@ extension Load {
         _ proposal: CachedURLResponse,
         _ answer: CachedURLResponse?
     ) {
-        if answer != nil { session.cache.cache?.warnIfWithoutFolder() }
+        if answer != nil, stored.isForDisk { session.cache.cache?.warnIfWithoutFolder() }
         if answer === proposal { stored.finish() } else { stored.finish(as: answer) }
         completeStored()
     }
@@ -115,8 +115,8 @@ extension Load {
 
 /// A response whose body is complete, for the cache. Confined to the loop.
 protocol StorableResponse {
-    /// Whether it would be stored.
-    var isStoring: Bool { get }
+    /// Whether it would be stored where a disk could keep it.
+    var isForDisk: Bool { get }
     /// What would be stored, for the delegate to decide on. Nil if nothing would be.
     func proposal(at url: URL) -> CachedURLResponse?
     /// Stores the response as it was received.

@@ -59,15 +59,17 @@ final class ProtocolStorage: StorableResponse {
 
     /// The memory has it at once. The disk follows on a worker, which may wait for it.
     func finish(as answer: CachedURLResponse?) {
-        guard isStoring, let answer, let entry = CacheEntry(answer, for: request, under: scope, at: cache.store.now)
+        let store = cache.store
+        guard body != nil, let answer,
+            let entry = CacheEntry(answer, for: request, under: scope, at: store.now, options: store.options)
         else { return }
-        cache.store.insert(entry) { former in
-            CacheRules.matches(former.head, question, in: [entry.head.partition], decodes: true)
+        store.insert(entry) { former in
+            CacheRules.matches(former.head, question, under: scope, decodes: true)
         }
-        worker.run { [cache] in cache.store.catchUp() }
+        worker.run { store.catchUp() }
     }
 
-    var isStoring: Bool { body != nil }
+    var isForDisk: Bool { body != nil && policy == .allowed }
 
     private var proposal: CachedURLResponse? {
         body.map { CachedURLResponse(response: response, data: $0, userInfo: nil, storagePolicy: policy) }

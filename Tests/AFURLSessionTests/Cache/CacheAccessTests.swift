@@ -92,6 +92,37 @@ extension CacheTests {
             }
         }
 
+        @Test func `five thousand responses that no later request may use by itself write nothing`() throws {
+            let disk = try CacheScene()
+            let scene = CacheAccessScene(URLCache(store: disk.store), on: disk)
+            let fields = headers([
+                ("Content-Type", "text/plain"), ("Date", "Tue, 14 Nov 2023 22:13:20 GMT"), ("Connection", "keep-alive"),
+            ])
+            let questions = try (0..<5000).map { scene.question(try frozen("http://a.test/\($0)")) }
+            try scene.onLoop { access in
+                for question in questions {
+                    let writer = access.beginStore(
+                        200,
+                        .http11,
+                        fields,
+                        for: question,
+                        sent: access.moment(),
+                        ticket: access.ticket,
+                        isDecoded: true
+                    )
+                    Array("body".utf8).withUnsafeBytes { writer?.append($0) }
+                    writer?.finish()
+                }
+            }
+            disk.store.catchUp()
+            #expect(disk.files.isEmpty)
+            // Those that came last are there for requests that accept any age, and leave room for what is of more use.
+            let any = scene.question(try frozen("http://a.test/4999"), policy: .returnCacheDataElseLoad)
+            guard case .serve(let hit) = try scene.lookUp(any) else { throw CancellationError() }
+            #expect(hit.response.value(forHTTPHeaderField: "Connection") == nil && hit.body == Data("body".utf8))
+            #expect(disk.store.memoryUsage <= (1 << 20) / 8)
+        }
+
         @Test("a response of a server that one set of rules trusted is not seen by others, T-CAC-28")
         func trust() throws {
             let scene = CacheAccessScene()
