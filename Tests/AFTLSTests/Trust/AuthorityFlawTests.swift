@@ -82,6 +82,25 @@ import Testing
         #expect(TrustAnchors.certificates([middle.certificate, site.certificate]).lint() == [])
     }
 
+    @Test("nothing else that is wrong with it is tolerated beside its form, T-TLS-55", arguments: cases)
+    func otherFaults(example: Case) throws {
+        let faults: [(TrustFailure.Reason, @Sendable (inout CertificateTemplate) -> Void)] = [
+            (.expired, { $0.expire() }), (.notYetValid, { $0.postpone() }),
+            (.criticalExtension, { $0.otherExtensions = [.unknownCritical] }),
+        ]
+        for (reason, change) in faults {
+            let root = try CertificateAuthority("Own") {
+                example.change(&$0)
+                change(&$0)
+            }
+
+            let evaluation = try judge(root.issue(for: "good.test").chain, anchors: [root])
+
+            #expect(evaluation.failure?.reason == reason && evaluation.toleratedFlaws == [], "\(evaluation)")
+            #expect(evaluation.failure?.certificate == root.certificate)
+        }
+    }
+
     @Test("a named anchor that is no authority is refused as before, T-TLS-55")
     func noAuthority() throws {
         let changes: [@Sendable (inout CertificateTemplate) -> Void] = [
