@@ -88,6 +88,13 @@ import Testing
 
         #expect(error?.errorCode == -1008 && site.server.requests.isEmpty)
     }
+
+    @Test func `what is for one user is on the disk if the program wants it`() async {
+        await #expect(processExitsWith: .success) {
+            URLCache.shared.keepsPersonalResponsesOnDisk = true
+            #expect(URLCache.shared.keepsPersonalResponsesOnDisk && !URLCache.shared.guessesFreshness)
+        }
+    }
 }
 
 private let ended = Notes<Bool>()
@@ -131,12 +138,5 @@ final class Patient: URLSessionDataDelegate {
         fields["Cache-Control"] = "max-age=600"
         let lasting = HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: fields)
         completionHandler(lasting.map { CachedURLResponse(response: $0, data: proposedResponse.data) })
-    }
-
-    @Test func `what is for one user is on the disk if the program wants it`() async {
-        await #expect(processExitsWith: .success) {
-            URLCache.shared.keepsPersonalResponsesOnDisk = true
-            #expect(URLCache.shared.keepsPersonalResponsesOnDisk && !URLCache.shared.guessesFreshness)
-        }
     }
 }

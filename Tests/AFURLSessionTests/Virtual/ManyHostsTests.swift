@@ -19,18 +19,25 @@ struct ManyHostsTests {
     }
 
     /// How many hosts the pool of the world's session keeps.
-    private func keptHosts(in world: VirtualWorld) throws -> Int {
-        let parts = Mirror(reflecting: world.session.core.value.pool).children
-        let hosts = try #require(parts.first { $0.label == "hosts" })
-        return Mirror(reflecting: hosts.value).children.count
+    private func keptHosts(in world: VirtualWorld) -> Int? {
+        let count = Lock<Int?>(nil)
+        let core = world.session.core
+        world.loop.enqueue {
+            let hosts = Mirror(reflecting: core.value.pool).children.first { $0.label == "hosts" }
+            let kept = hosts.map { Mirror(reflecting: $0.value).children.count }
+            count.withLock { $0 = kept }
+        }
+        world.advance(by: .milliseconds(1))
+        return count.withLock { $0 }
     }
 
     /// Those whose connections gave way to others leave nothing behind.
-    @Test func `that the session has talked to`() throws {
+    @Test func `that the session has talked to`() {
         let world = makeWorld(100) { $0.maximumIdleConnections = 3 }
         for number in 0..<100 {
             #expect(world.load("http://h\(number).test/").body == "/")
-            #expect(try keptHosts(in: world) == min(number + 1, 3))
+            // The pool looks for those that it can forget when it has twice as many as it last kept.
+            #expect((1...6).contains(keptHosts(in: world) ?? 0))
         }
         #expect(world.network.openConnections.count == 3)
         #expect(world.finish() == [])
