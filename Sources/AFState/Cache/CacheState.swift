@@ -156,7 +156,7 @@ struct CacheState {
         guard entry.size <= memoryLimit else { return false }
         if let former = memory.insert(entry, place: place) {
             doom(former)
-        } else {
+        } else if memory.only(of: entry.head.key) == nil {
             let variants = memory.entries(of: entry.head.key)
             for entry in variants.dropLast(CacheState.variantLimit) { discard(memory.remove(entry.id)) }
         }

@@ -36,7 +36,7 @@ struct ManyHostsTests {
         let world = makeWorld(100) { $0.maximumIdleConnections = 3 }
         for number in 0..<100 {
             #expect(world.load("http://h\(number).test/").body == "/")
-            // The pool looks for those that it can forget when it has twice as many as it last kept.
+            // Those whose connections have just given way are forgotten some turns later.
             #expect((1...6).contains(keptHosts(in: world) ?? 0))
         }
         #expect(world.network.openConnections.count == 3)
