@@ -141,6 +141,17 @@ struct HSTSStoreTests {
         #expect(!hosts.contains("ended.test") && !hosts.contains("h0.many.test") && hosts.contains("h1.many.test"))
     }
 
+    @Test func `T-STS-04 what a server says anew takes the place of what it said before`() throws {
+        let store = HSTSStore(suffixes: PublicSuffixSource(.builtIn))
+        for number in 0..<HSTSHosts.capacityForSite { try learn(store, "h\(number).a.test", age: 10 + number) }
+        try learn(store, "h0.a.test", age: 999)
+        try learn(store, "new.a.test", age: 999)
+
+        let ends = Dictionary(uniqueKeysWithValues: store.entries.map { ($0.host, $0.expires) })
+        #expect(ends["h0.a.test"] == Date(timeIntervalSince1970: 1_700_000_999))
+        #expect(ends.count == HSTSHosts.capacityForSite && ends["h1.a.test"] == nil)
+    }
+
     @Test func `T-STS-04 a program may add as many hosts as it wants, of any site`() throws {
         let store = HSTSStore(suffixes: PublicSuffixSource(.builtIn))
         for number in 0..<200 {
