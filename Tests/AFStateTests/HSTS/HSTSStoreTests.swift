@@ -152,6 +152,16 @@ struct HSTSStoreTests {
         #expect(ends.count == HSTSHosts.capacityForSite && ends["h1.a.test"] == nil)
     }
 
+    @Test func `T-STS-04 a site whose hosts are gone has none to give when the store is full`() throws {
+        let store = HSTSStore(suffixes: PublicSuffixSource(.builtIn))
+        for age in [9, 0] {
+            for number in 0..<50 { try learn(store, "h\(number).gone.test", age: age) }
+        }
+        for number in 0...HSTSHosts.capacity { try learn(store, "h\(number).test") }
+
+        #expect(store.entries.count == HSTSHosts.capacity)
+    }
+
     @Test func `T-STS-04 a program may add as many hosts as it wants, of any site`() throws {
         let store = HSTSStore(suffixes: PublicSuffixSource(.builtIn))
         for number in 0..<200 {
