@@ -114,19 +114,23 @@ extension CacheStore {
         }
         let size = records.reduce(0) { $0 + Int64($1.payload.count) }
         do throws(SystemCallError) {
-            // The rest of the disk is for others.
-            guard try folder.freeSpace() - size >= floor else { throw SystemCallError(.pwrite, code: ENOSPC) }
+            // The rest of the disk is for others. What is on it already is used all the same.
+            guard try folder.freeSpace() - size >= floor else { return drop(entries) }
             let places = try append(records, in: folder, &disk)
             withState { state in
                 for (entry, place) in zip(entries, places) { state.settle(entry, at: place) }
             }
         } catch {
             giveUp(&disk)
-            return withState { state in for entry in entries { state.drop(entry) } }
+            return drop(entries)
         }
         guard let folder = disk.folder else { return }
         lookAgainIfDue(folder, &disk)
         trim(folder)
+    }
+
+    private func drop(_ entries: [CacheEntry]) {
+        withState { state in for entry in entries { state.drop(entry) } }
     }
 
     /// A program that removed the folder meant to remove its content: make another one.
@@ -149,7 +153,8 @@ extension CacheStore {
     private func removeDoomed(_ disk: inout CacheDisk) {
         guard withState({ !$0.dooms.isEmpty }), monotonicClock() >= disk.keepsUntil else { return }
         // Try this also with a disk that cannot be read or written: it may be full, or have failed only once.
-        guard let folder = disk.folder ?? existingFolder() else { return keepDoomed(&disk) }
+        let existing = disk.folder ?? place.flatMap { try? CacheFolder(existingIn: $0.path, capacity: diskCapacity) }
+        guard let folder = existing else { return keepDoomed(&disk) }
         disk.folder = folder
         let dooms = withState { $0.takeDooms() }
         do throws(SystemCallError) {
@@ -178,11 +183,6 @@ extension CacheStore {
             try folder.removeSegment(of: place)
             withState { $0.noteGone([place.segment], movesUsed: true) }
         }
-    }
-
-    private func existingFolder() -> CacheFolder? {
-        guard let place, !CacheFolder.isMissing(in: place.path) else { return nil }
-        return openFolder(at: place)
     }
 
     private func keepDoomed(_ disk: inout CacheDisk) {

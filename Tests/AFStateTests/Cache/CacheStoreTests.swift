@@ -407,6 +407,22 @@ extension CacheTests {
             #expect(next.diskUsage > 0 && next.withState { $0.disk.count } == CacheState.variantLimit)
         }
 
+        @Test func `a disk that is nearly full is read, and not filled`() throws {
+            let scene = try CacheScene()
+            try scene.put("http://a.test/1", "one")
+            let place = CacheStore.Place(path: scene.scratch.url.path, missing: 0)
+            let careful = CacheStore(memoryCapacity: 1 << 20, diskCapacity: 4 << 20, place: place, keepsFree: .max)
+            let size = careful.diskUsage
+            #expect(try scene.get("http://a.test/1", from: careful) == "one")
+            careful.insert(try CacheScene.entry("http://a.test/2", "two"))
+            careful.insert(try CacheScene.entry("http://a.test/1", "new", at: 1))
+            careful.catchUp()
+            #expect(careful.diskUsage == size)
+            #expect(try scene.get("http://a.test/2", from: careful) == "two")
+            // What the new one would have replaced is outdated.
+            for number in 1...2 { #expect(try scene.get("http://a.test/\(number)", from: scene.reopened()) == nil) }
+        }
+
         @Test("two stores in one folder see what the other did, sooner or later, T-CAC-24")
         func twoStores() throws {
             let one = try CacheScene()
