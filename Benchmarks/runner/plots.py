@@ -14,7 +14,7 @@ COLOUR = {
     "ceil": "grey", "ceil-uring": "ink",
     "completion": "blue", "delegate": "teal", "async": "purple", "executor": "pink",
     "network": "green", "network-delegate": "green", "discard": "pink",
-    "url": "purple", "manager": "teal", "manager-queue": "green", "manager-async": "pink", "operation": "purple",
+    "url": "purple", "other": "blue", "cache": "teal", "cache-other": "teal", "manager": "teal", "manager-queue": "green", "manager-async": "pink", "operation": "purple",
     "connection": "green", "afnet": "blue", "curl": "orange",
     "libcurl-new": "brown", "go": "cyan", "undici": "olive", "hyper": "indigo", "websockets": "brown", "aiohttp": "olive",
     "libcurl": "orange", "foundation": "red",
