@@ -14,7 +14,8 @@ extension CacheFolder {
         segments[active.number]?.allocated = Int(status.allocated)
     }
 
-    /// Removes the oldest segments until the rest fits: our own last, and none that a process holds which lives.
+    /// Removes the oldest segments until the rest fits: first those that no other living process holds, of
+    /// these our own last. An owner whose segment goes makes another.
     /// Segments of others count with the length that they may have before this process looks again.
     ///
     /// - Returns: The numbers of those that were removed.
@@ -28,12 +29,16 @@ extension CacheFolder {
         }
         bytes += excess.values.reduce(0, +)
         guard bytes > capacity || files > fileLimit else { return [] }
-        for number in byAge() where bytes > max(capacity, 0) || files > fileLimit {
-            guard let segment = segments[number], delete(number, segment) else { continue }
-            bytes -= segment.allocated + excess[number, default: 0]
-            files -= 1
-            removed.append(number)
-            drop(number)
+        for sparesLiving in [true, false] {
+            for number in byAge() where bytes > max(capacity, 0) || files > fileLimit {
+                guard let segment = segments[number], delete(number, segment, unlessHeld: sparesLiving) else {
+                    continue
+                }
+                bytes -= segment.allocated + excess[number, default: 0]
+                files -= 1
+                removed.append(number)
+                drop(number)
+            }
         }
         return removed
     }
@@ -44,8 +49,9 @@ extension CacheFolder {
         return others + (active.map { [$0.number] } ?? [])
     }
 
-    private func delete(_ number: UInt16, _ segment: CacheSegment) -> Bool {
-        guard segment.isSealed || number == active?.number else {
+    /// - Parameter sparesLiving: Whether a segment stays that another process holds.
+    private func delete(_ number: UInt16, _ segment: CacheSegment, unlessHeld sparesLiving: Bool) -> Bool {
+        guard !sparesLiving || segment.isSealed || number == active?.number else {
             do throws(SystemCallError) {
                 // The lock is held until the file is gone, so that no process takes it over in between.
                 let file = try folder.openFileForReading(named: segment.name.text)

@@ -71,7 +71,7 @@ struct CacheFolderTests {
         #expect(folder.segmentSize == (9 << 30) / 1500)
     }
 
-    @Test("the oldest segments go first, our own last, and those of living processes not at all")
+    @Test("the oldest segments go first, our own before those of living processes")
     func trimming() throws {
         let (folder, other) = (try scene.open(), try scene.open())
         _ = try other.append(Scene.records(0..<5))
@@ -83,10 +83,14 @@ struct CacheFolderTests {
         }
         #expect(try scene.files.count == 2 && scene.found().filter { $0 >> 32 < 5 }.count == 5)
         #expect(folder.trim(to: folder.usage.bytes).isEmpty)
-        _ = folder.trim(to: 0)
+        _ = folder.trim(to: folder.usage.bytes - 1)
         #expect(try scene.files.count == 1 && scene.found() == (0..<5).map { Scene.tag($0) })
         _ = try folder.append(Scene.records(200..<201))
         #expect(try scene.found().count == 6)
+        _ = folder.trim(to: 0)
+        #expect(scene.files.isEmpty)
+        _ = try other.append(Scene.records(300..<301))
+        #expect(try scene.found().count == 1)
     }
 
     @Test("a record is old if it is in the older half of a full cache")
