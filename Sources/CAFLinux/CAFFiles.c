@@ -315,11 +315,6 @@ int caf_move(int from_folder, const char *from, int to_folder, const char *to, b
                     : move_exclusively(from_folder, from, to_folder, to);
 }
 
-int caf_touch(int descriptor) {
-    PERFORM(CAF_CALL_TOUCH, descriptor, 0, futimens(descriptor, NULL));
-    return (int)result;
-}
-
 int caf_unlink(int folder, const char *name) {
     PERFORM(CAF_CALL_UNLINK, -1, 0, unlinkat(folder, name, 0));
     return (int)result;

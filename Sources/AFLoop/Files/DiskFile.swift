@@ -134,11 +134,6 @@ package final class DiskFile: Sendable {
         _ = try perform(.fsync) { Int(caf_sync($0)) }
     }
 
-    /// Lets the file count as written now.
-    package func touch() throws(SystemCallError) {
-        _ = try perform(.touch) { Int(caf_touch($0)) }
-    }
-
     /// Gives a name to a file that was made without one.
     package func link(as name: String, in folder: Folder) throws(SystemCallError) {
         _ = try perform(.link) { Int(caf_link_file($0, folder.descriptor, name)) }

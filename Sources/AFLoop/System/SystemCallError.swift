@@ -29,7 +29,7 @@ package enum SystemCall: Sendable, Hashable {
     case socket, connect, recv, send, shutdown, setsockopt, route, netlink, epollCreate, epollControl, eventfd, thread,
         poll
     case open, fstat, pread
-    case pwrite, truncate, close, mkdir, link, rename, unlink, flock, random, fsync, touch
+    case pwrite, truncate, close, mkdir, link, rename, unlink, flock, random, fsync
 
     package var name: String {
         switch self {
@@ -59,7 +59,6 @@ package enum SystemCall: Sendable, Hashable {
         case .flock: "flock"
         case .random: "getrandom"
         case .fsync: "fsync"
-        case .touch: "futimens"
         }
     }
 }

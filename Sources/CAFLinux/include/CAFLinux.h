@@ -41,7 +41,6 @@ typedef enum {
     CAF_CALL_UNLINK,
     CAF_CALL_RANDOM,
     CAF_CALL_SYNC,
-    CAF_CALL_TOUCH,
     CAF_CALL_BIND,
     CAF_CALL_LOCK,
     CAF_CALL_READ_FOLDER,
@@ -196,8 +195,6 @@ int caf_move(int from_folder, const char *from, int to_folder, const char *to, b
 int caf_unlink(int folder, const char *name);
 // Only an empty one.
 int caf_remove_folder(int folder, const char *name);
-// The file counts as written now.
-int caf_touch(int descriptor);
 // Takes the file for this descriptor alone, as long as it is open. 0 or -EWOULDBLOCK.
 int caf_lock_file(int descriptor);
 int caf_random(void *buffer, size_t length);

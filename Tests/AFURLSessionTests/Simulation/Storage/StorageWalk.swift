@@ -23,7 +23,6 @@ final class StorageWalk {
         let points = FaultPoint.allCases.filter { $0.name.hasPrefix("disk.") }
         faults.arm(points, share: random.pick([0, 15, 40]))
         // Few walks read a response that was last marked as used a minute ago.
-        if random.chance(50) { faults.arm(.diskTouchFails, rate: 500) }
         self.random = random
     }
 

@@ -148,7 +148,6 @@ package struct SystemFaults: FaultSource {
         Row(call: CAF_CALL_UNLINK, name: "unlinkat", shown: [EACCES, EBUSY, EIO, EROFS], hidden: [EINTR]),
         Row(call: CAF_CALL_RANDOM, name: "getrandom", shown: [ENOSYS], hidden: [EINTR]),
         Row(call: CAF_CALL_SYNC, name: "fsync", shown: [EIO, ENOSPC, EDQUOT], hidden: [EINTR]),
-        Row(call: CAF_CALL_TOUCH, name: "futimens", shown: [EACCES, EROFS, EIO], hidden: [EINTR]),
         Row(call: CAF_CALL_LOCK, name: "flock", shown: [EAGAIN, ENOLCK], hidden: [EINTR]),
         Row(call: CAF_CALL_BIND, name: "bind", shown: [EADDRINUSE, ENOMEM, EACCES], hidden: [EINTR]),
         Row(call: CAF_CALL_READ_FOLDER, name: "readdir", shown: [EIO, ENOMEM, ENOENT], hidden: [EINTR]),

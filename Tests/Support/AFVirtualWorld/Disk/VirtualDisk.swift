@@ -96,7 +96,6 @@ package final class VirtualDisk {
         case CAF_CALL_RENAME: return faults.strikes(.diskRenameFails) ? EIO : nil
         case CAF_CALL_UNLINK: return faults.strikes(.diskRemoveFails) ? EIO : nil
         case CAF_CALL_SYNC: return faults.strikes(.diskSyncFails) ? EIO : nil
-        case CAF_CALL_TOUCH: return faults.strikes(.diskTouchFails) ? EIO : nil
         case CAF_CALL_CLOSE: return faults.strikes(.diskCloseFails) ? EIO : nil
         case CAF_CALL_RANDOM: return faults.strikes(.diskWithoutRandom) ? EIO : nil
         default: return nil

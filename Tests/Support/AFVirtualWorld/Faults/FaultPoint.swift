@@ -116,7 +116,6 @@ package enum FaultPoint: Int, CaseIterable, Sendable {
     case diskRenameFails
     case diskRemoveFails
     case diskSyncFails
-    case diskTouchFails
     case diskCloseFails
     case diskInterrupted
     case diskWithoutRandom
@@ -203,7 +202,6 @@ extension FaultPoint {
         case .diskOpenFails, .diskOpenDenied, .diskWithoutDescriptor, .diskOpenFull: 60
         case .diskStatusFails, .diskWriteFails, .diskWriteFull: 100
         case .diskReadFails, .diskReadEmpty, .diskRemoveFails: 300
-        case .diskTouchFails: 1000
         case .tlsResetInHandshake, .tlsEndInHandshake, .tlsStallInHandshake, .tlsSlowFlight, .tlsGarbage: 300
         case .tlsFlippedHandshake, .tlsFlippedData, .tlsFarewellOnly: 150
         case .tlsWithoutFarewell: 500
