@@ -50,8 +50,7 @@ extension CacheRules {
     private static func leadsToSecret(_ headers: HTTPHeaders) -> Bool {
         var isSecret = false
         headers.forEach { _, value in
-            guard !isSecret, value.contains(UInt8(ascii: "?")) else { return }
-            isSecret = SecretNames.containsItem(inURLs: value)
+            isSecret = isSecret || SecretNames.areHeld(inURLs: value)
         }
         return isSecret
     }

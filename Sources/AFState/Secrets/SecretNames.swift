@@ -70,20 +70,32 @@ public enum SecretNames {
         return items.contains(name) || contains(name)
     }
 
-    /// Whether a URL in the value of a field has an item that holds a secret.
-    static func containsItem(inURLs value: UnsafeRawBufferPointer) -> Bool {
+    /// Whether a URL in the value of a field holds a secret: an item of its query or its fragment, or a user in front of
+    /// its host. An item whose name cannot be decoded may be one.
+    static func areHeld(inURLs value: UnsafeRawBufferPointer) -> Bool {
+        guard value.contains(where: { "?#@".utf8.contains($0) }) else { return false }
         var name: [UInt8]?
+        var slashes = 0
         for byte in value {
             switch byte {
             case UInt8(ascii: "?"), UInt8(ascii: "&"), UInt8(ascii: ";"), UInt8(ascii: "#"): name = []
             case UInt8(ascii: "="):
-                let decoded = name?.withUnsafeBytes { PercentEncoding.decode($0) }
-                if let decoded, containsItem(String(decoding: decoded, as: UTF8.self)) { return true }
+                if let name, isSecretItem(encoded: name) { return true }
                 name = nil
+            case UInt8(ascii: "@") where slashes == 2: return true
             default: name?.append(byte)
             }
+            // The host and what is in front of it end like this.
+            if byte == UInt8(ascii: "/") { slashes += 1 } else if slashes == 1 || endsHost(byte) { slashes = 0 }
         }
         return false
+    }
+
+    private static func endsHost(_ byte: UInt8) -> Bool { "?#\"<> ".utf8.contains(byte) }
+
+    private static func isSecretItem(encoded name: [UInt8]) -> Bool {
+        guard let decoded = name.withUnsafeBytes({ PercentEncoding.decode($0) }) else { return true }
+        return containsItem(String(decoding: decoded, as: UTF8.self))
     }
 
     private static func contains(_ name: String) -> Bool {
