@@ -30,6 +30,9 @@ package final class CacheEntry: Sendable {
         self.mayGoToDisk = mayGoToDisk && head.partition.isLasting(keepsIdentities: keepsIdentities)
     }
 
+    /// It says nothing to a cache, and only a session has stored it.
+    var isInert: Bool { head.isInert && presented == nil && !mayGoToDisk }
+
     package var size: Int { body.count + head.headerSize + (userInfo?.count ?? 0) + CacheEntry.overhead }
 
     package var id: CacheEntryID { CacheEntryID(head: head) }

@@ -13,7 +13,7 @@ package struct CacheKey: Sendable {
     /// In lower case; nil if it is the URL's own.
     private let host: [UInt8]?
     /// Computed once, with the seed of the process: no peer can make many URLs with the same one.
-    private let hash: Int
+    let hash: Int
 
     /// - Parameter host: The value of the field `Host`; nil if it is the URL's own.
     package init(_ url: RequestURL, host: [UInt8]? = nil) {

@@ -1,8 +1,7 @@
 /// Entries with their sizes, the latest used first. Every step takes the same time for any number of entries. The total
 /// is always the sum of the sizes.
 ///
-/// Entries that say nothing to a cache are in a list of their own, which takes an eighth of the room: many programs get
-/// little else, and by the rules of HTTP none of them is used.
+/// Entries that say nothing to a cache are elsewhere, in an eighth of the room.
 struct CacheMemory {
     private struct Node {
         var entry: CacheEntry
@@ -11,7 +10,6 @@ struct CacheMemory {
         var place: CachePlace?
         /// Whether it was used since it was written there.
         var isUsed = false
-        var isInert: Bool { entry.head.isInert && entry.presented == nil }
         var newer = none
         var older = none
         /// The next of its URL, in the order in which they were inserted.
@@ -30,59 +28,40 @@ struct CacheMemory {
     private var free: [Int] = []
     /// The first of each URL.
     private var families: [CacheKey: Int] = [:]
-    private var useful = List()
-    private var inert = List()
-    private(set) var count = 0
+    private var newest = none
+    private var oldest = none
+    /// How many there are, and the sum of their sizes, without those that say nothing.
+    private var count = 0
+    private var size = 0
+    private var inert = CacheInert()
 
-    private struct List {
-        var newest = none
-        var oldest = none
-        /// The sum of the sizes.
-        var total = 0
-    }
-
-    var isEmpty: Bool { count == 0 }
+    var isEmpty: Bool { count == 0 && inert.total == 0 }
     /// The sum of the sizes.
-    var total: Int { useful.total + inert.total }
-
-    private subscript(list isInert: Bool) -> List {
-        get { isInert ? inert : useful }
-        set { if isInert { inert = newValue } else { useful = newValue } }
-    }
+    var total: Int { size + inert.total }
+    /// Whether all entries say nothing to a cache.
+    var isInert: Bool { count == 0 }
 
     // MARK: - Looking
 
     /// All entries, in no order.
-    var entries: [CacheEntry] { nodes.compactMap { $0?.entry } }
+    var entries: [CacheEntry] { nodes.compactMap { $0?.entry } + inert.entries }
 
     /// The entries of a URL, in the order in which they were inserted.
-    func entries(of key: CacheKey) -> [CacheEntry] { indices(of: key).compactMap { nodes[$0]?.entry } }
+    func entries(of key: CacheKey) -> [CacheEntry] {
+        let entries = indices(of: key).compactMap { nodes[$0]?.entry }
+        return if let silent = inert[key] { [silent] + entries } else { entries }
+    }
 
     /// Where the entries of a URL are on disk.
     func places(of key: CacheKey) -> [CachePlace] { indices(of: key).compactMap { nodes[$0]?.place } }
 
     /// The entry with the same URL that an entry with this id would replace.
-    subscript(id: CacheEntryID) -> CacheEntry? { index(of: id).flatMap { nodes[$0]?.entry } }
+    subscript(id: CacheEntryID) -> CacheEntry? { index(of: id).flatMap { nodes[$0]?.entry } ?? inert[id] }
 
     func place(of id: CacheEntryID) -> CachePlace? { index(of: id).flatMap { nodes[$0]?.place } }
 
-    /// Whether an entry of the URL says something to a cache.
-    func hasUseful(of key: CacheKey) -> Bool {
-        guard count > 0, var index = families[key] else { return false }
-        while index != CacheMemory.none, let node = nodes[index] {
-            if !node.entry.head.isInert { return true }
-            index = node.sibling
-        }
-        return false
-    }
-
-    /// The only entry of a URL; nil if there are several, or none.
-    func only(of key: CacheKey) -> (index: Int, entry: CacheEntry)? {
-        guard count > 0, let index = families[key], let node = nodes[index], node.sibling == CacheMemory.none else {
-            return nil
-        }
-        return (index, node.entry)
-    }
+    /// Whether an entry of the URL may say something to a cache.
+    func hasUseful(of key: CacheKey) -> Bool { count > 0 && families[key] != nil }
 
     private func indices(of key: CacheKey) -> [Int] {
         guard count > 0, var index = families[key] else { return [] }
@@ -110,6 +89,10 @@ struct CacheMemory {
     /// - Returns: The one that it replaces.
     @discardableResult
     mutating func insert(_ entry: CacheEntry, place: CachePlace? = nil) -> Removed? {
+        if entry.isInert {
+            inert.insert(entry)
+            return index(of: entry.id).flatMap { remove(at: $0) }
+        }
         let removed = remove(entry.id)
         let index = free.popLast() ?? nodes.count
         if index == nodes.count { nodes.append(nil) }
@@ -123,15 +106,6 @@ struct CacheMemory {
         }
         count += 1
         return removed
-    }
-
-    /// Both entries say nothing to a cache, and have the same id.
-    mutating func replace(at index: Int, with entry: CacheEntry) {
-        guard var node = nodes[index] else { return }
-        unlink(node)
-        (node.entry, node.size) = (entry, entry.size)
-        link(&node, at: index)
-        nodes[index] = node
     }
 
     mutating func setPlace(_ place: CachePlace?, of id: CacheEntryID) {
@@ -154,7 +128,10 @@ struct CacheMemory {
     }
 
     @discardableResult
-    mutating func remove(_ id: CacheEntryID) -> Removed? { index(of: id).flatMap { remove(at: $0) } }
+    mutating func remove(_ id: CacheEntryID) -> Removed? {
+        if let index = index(of: id) { return remove(at: index) }
+        return inert.remove(id).map { Removed(entry: $0, place: nil) }
+    }
 
     private mutating func remove(at index: Int) -> Removed? {
         guard nodes.indices.contains(index), let node = nodes[index] else { return nil }
@@ -171,42 +148,28 @@ struct CacheMemory {
         return Removed(entry: node.entry, place: node.place)
     }
 
-    /// Puts the node in front of its list.
+    /// Puts the node in front of the list.
     private mutating func link(_ node: inout Node, at index: Int) {
-        let isInert = node.isInert
-        let first = self[list: isInert].newest
-        (node.newer, node.older) = (CacheMemory.none, first)
-        if first != CacheMemory.none { nodes[first]?.newer = index } else { self[list: isInert].oldest = index }
-        self[list: isInert].newest = index
-        self[list: isInert].total += node.size
+        (node.newer, node.older) = (CacheMemory.none, newest)
+        if newest != CacheMemory.none { nodes[newest]?.newer = index } else { oldest = index }
+        newest = index
+        size += node.size
     }
 
     private mutating func unlink(_ node: Node) {
-        let isInert = node.isInert
-        if node.newer != CacheMemory.none {
-            nodes[node.newer]?.older = node.older
-        } else {
-            self[list: isInert].newest = node.older
-        }
-        if node.older != CacheMemory.none {
-            nodes[node.older]?.newer = node.newer
-        } else {
-            self[list: isInert].oldest = node.newer
-        }
-        self[list: isInert].total -= node.size
+        if node.newer != CacheMemory.none { nodes[node.newer]?.older = node.older } else { newest = node.older }
+        if node.older != CacheMemory.none { nodes[node.older]?.newer = node.newer } else { oldest = node.newer }
+        size -= node.size
     }
 
-    /// Removes the entry that was used longest ago.
-    mutating func removeOldest() -> Removed? {
-        let index = inert.oldest != CacheMemory.none ? inert.oldest : useful.oldest
-        return index == CacheMemory.none ? nil : remove(at: index)
-    }
+    /// Removes the entry that was used longest ago, of those that say something to a cache.
+    mutating func removeOldest() -> Removed? { remove(at: oldest) }
 
     /// Removes the entries that were used longest ago until the rest fits.
     mutating func shrink(to capacity: Int) -> [Removed] {
         var removed: [Removed] = []
-        while inert.total > max(capacity, 0) / 8, let oldest = remove(at: inert.oldest) { removed.append(oldest) }
-        while total > max(capacity, 0), let oldest = remove(at: useful.oldest) { removed.append(oldest) }
+        inert.shrink(to: max(capacity, 0) / 8)
+        while total > max(capacity, 0), let oldest = removeOldest() { removed.append(oldest) }
         return removed
     }
 

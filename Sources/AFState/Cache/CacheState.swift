@@ -38,7 +38,10 @@ struct CacheState {
         isIndexed = !hasDisk
     }
 
-    var isSurelyEmpty: Bool { isIndexed && memory.isEmpty && disk.isEmpty && pending.isEmpty }
+    /// Whether all entries say nothing to a cache.
+    var isSilent: Bool { isIndexed && memory.isInert && disk.isEmpty && pending.isEmpty }
+
+    var isSurelyEmpty: Bool { isSilent && memory.isEmpty }
 
     var work: CacheWork { !dooms.isEmpty ? .removing : pending.isEmpty ? .nothing : .writing }
 
@@ -120,7 +123,7 @@ struct CacheState {
     ) -> Bool {
         let key = entry.head.key
         if let ticket, isForgotten(key, since: ticket) { return false }
-        if ticket != nil, replaceInert(entry) { return true }
+        if ticket != nil, entry.isInert, isSilent(key) { return keepInert(entry) }
         let id = entry.id
         let replaced = entries(for: key).filter { $0.head.isSame(as: entry.head) || isReplaced($0) }
         if ticket != nil {
@@ -137,17 +140,15 @@ struct CacheState {
         return write(entry, leaving: nil) || isRemembered
     }
 
-    /// Most responses say nothing to a cache, and take the place of one that says nothing either.
-    private mutating func replaceInert(_ entry: CacheEntry) -> Bool {
-        guard entry.head.isInert, entry.size <= memoryLimit, let present = memory.only(of: entry.head.key),
-            present.entry.head.isInert, present.entry.presented == nil, present.entry.head.isSame(as: entry.head),
-            pending.only(of: entry.head.key) == nil, !isUnknown, !mayHaveMore(of: entry.head.key)
-        else { return false }
-        // The later one stays. Which one its server made later does not matter for such responses.
-        if entry.head.responseTime >= present.entry.head.responseTime {
-            memory.replace(at: present.index, with: entry)
-            if memory.exceeds(memoryCapacity) { shrinkMemory() }
-        }
+    /// Whether nothing that is kept of the URL says anything to a cache.
+    private func isSilent(_ key: CacheKey) -> Bool { !isUnknown && !mayAnswer(key) }
+
+    /// Most responses say nothing to a cache. The later one stays; which one its server made later does not matter.
+    private mutating func keepInert(_ entry: CacheEntry) -> Bool {
+        guard entry.size <= memoryLimit else { return false }
+        if let present = memory[entry.id], present.head.responseTime > entry.head.responseTime { return true }
+        memory.insert(entry)
+        if memory.exceeds(memoryCapacity) { shrinkMemory() }
         return true
     }
 
@@ -156,10 +157,9 @@ struct CacheState {
         guard entry.size <= memoryLimit else { return false }
         if let former = memory.insert(entry, place: place) {
             doom(former)
-        } else if memory.only(of: entry.head.key) == nil {
-            let variants = memory.entries(of: entry.head.key)
-            for entry in variants.dropLast(CacheState.variantLimit) { discard(memory.remove(entry.id)) }
         }
+        let variants = memory.entries(of: entry.head.key)
+        for entry in variants.dropLast(CacheState.variantLimit) { discard(memory.remove(entry.id)) }
         if memory.exceeds(memoryCapacity) { shrinkMemory() }
         return true
     }

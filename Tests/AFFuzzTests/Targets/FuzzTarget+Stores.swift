@@ -146,7 +146,7 @@ extension FuzzTarget {
                 try expect(memory.total <= limit, "it has \(memory.total), not \(limit)")
             }
             try expect(memory.total == model.reduce(0) { $0 + $1.size }, "the total is \(memory.total)")
-            try expect(memory.count == model.count, "it is another list")
+            try expect(memory.entries.count == model.count, "it is another list")
             try expect(memory[entry.id] === model.first { $0.id == entry.id }, "it has another value")
             let family = model.filter { $0.head.key == entry.head.key }
             try expect(memory.entries(of: entry.head.key).count == family.count, "a family has others")
