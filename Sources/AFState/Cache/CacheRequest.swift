@@ -13,8 +13,7 @@ package final class CacheRequest: Sendable {
     package let method: Method
     package let url: RequestURL
     package let key: CacheKey
-    /// The fields as they are sent.
-    package let headers: HTTPHeaders
+    private let source: Source
     package let control: CacheControl
     package let hasBody: Bool
     /// The request asks for a part. The cache neither stores parts nor makes them of a stored response.
@@ -24,17 +23,56 @@ package final class CacheRequest: Sendable {
     /// For whom it asks.
     package let identity: RequestIdentity
 
-    package init(method: String, url: RequestURL, headers: HTTPHeaders, hasBody: Bool = false) {
+    private enum Source {
+        /// Few responses depend on the fields: they are put together where one does.
+        case head(RequestHead, RequestFraming)
+        case fields(HTTPHeaders)
+    }
+
+    /// A request as it is sent.
+    package convenience init(_ head: RequestHead, _ framing: RequestFraming) {
+        let hasBody =
+            switch framing {
+            case .none: false
+            case .length(let length): length > 0
+            case .chunked: true
+            }
+        // What follows from the rest of a request says nothing of its user, and nothing to a cache.
+        let asked = Asked(head.fields)
+        self.init(head.method, head.url, host: head.host, .head(head, framing), asked, hasBody: hasBody)
+    }
+
+    /// A request as a caller wrote it.
+    package convenience init(method: String, url: RequestURL, headers: HTTPHeaders, hasBody: Bool = false) {
+        let host = headers.firstBytes("Host")
+        self.init(method, url, host: host, .fields(headers), Asked(headers), hasBody: hasBody)
+    }
+
+    private init(
+        _ method: String,
+        _ url: RequestURL,
+        host: [UInt8]?,
+        _ source: Source,
+        _ asked: Asked,
+        hasBody: Bool
+    ) {
         self.method = Self.kind(of: method)
         self.url = url
-        key = CacheKey(url, host: headers.firstBytes("Host"))
-        self.headers = headers
+        key = CacheKey(url, host: host)
+        self.source = source
         self.hasBody = hasBody
-        let asked = Asked(headers)
         // RFC 9111 §5.4: the older field counts where the newer one is missing.
         control = asked.hasControl ? asked.control : asked.pragma
         (isPartial, isConditional) = (asked.isPartial, asked.isConditional)
         identity = asked.identity.identity
+    }
+
+    /// The fields as they are sent.
+    package var headers: HTTPHeaders {
+        switch source {
+        case .head(let head, let framing): HeadWriter.fields(of: head, framing)
+        case .fields(let headers): headers
+        }
     }
 
     private static func kind(of method: String) -> Method {

@@ -137,12 +137,13 @@ extension CacheRules {
     package static func invalidated(by request: CacheRequest, status: Int, _ headers: HTTPHeaders) -> [CacheKey] {
         guard request.method == .unsafe, (200..<400).contains(status) else { return [] }
         var keys = [request.key]
+        let host = request.headers.firstBytes("Host")
         for name in ["Location", "Content-Location"] {
             for value in headers.values(name) {
                 guard let url = resolve(value, against: request.url), url.endpoint == request.url.endpoint else {
                     continue
                 }
-                let key = CacheKey(url, host: request.headers.firstBytes("Host"))
+                let key = CacheKey(url, host: host)
                 if !keys.contains(key) { keys.append(key) }
             }
         }

@@ -55,7 +55,7 @@ final class CacheAccess: TimerTarget {
         guard request.head.method == "GET" || request.head.method == "HEAD" else { return false }
         // A request that only the cache may answer (`only-if-cached`) must fail even if nothing is stored.
         if request.mentionsCaches { return true }
-        guard let store, !store.isSurelyEmpty else { return false }
+        guard let store, !store.isSilent else { return false }
         return store.mayAnswer(CacheRequest.of(request).key)
     }
 
@@ -87,7 +87,7 @@ final class CacheAccess: TimerTarget {
     func glance(_ question: CacheQuestion) -> Glance {
         let frozen = question.request
         let isPlain =
-            (store?.isSurelyEmpty ?? true) && question.policy == .useProtocolCachePolicy
+            (store?.isSilent ?? true) && question.policy == .useProtocolCachePolicy
             && !frozen.mentionsCaches
         if isPlain { return .known(.network(HTTPHeaders())) }
         let request = CacheRequest.of(frozen)
@@ -208,6 +208,7 @@ final class CacheAccess: TimerTarget {
     /// - Parameters:
     ///   - sent: When the request was sent.
     ///   - ticket: Taken before the request was sent.
+    ///   - announced: The length of the body; negative if the response does not tell.
     ///   - isDecoded: Whether the body comes without the content coding that the fields name.
     func beginStore(
         _ status: Int,
@@ -216,6 +217,7 @@ final class CacheAccess: TimerTarget {
         for question: CacheQuestion,
         sent: CacheInstant,
         ticket: CacheTicket,
+        announced: Int64 = -1,
         isDecoded: Bool
     ) -> CacheWriter? {
         let facts = ResponseFacts(of: headers)
@@ -253,7 +255,7 @@ final class CacheAccess: TimerTarget {
             request,
             under: question.scope,
             limit: store.bodyLimit,
-            announced: headers.firstBytes("Content-Length").flatMap { $0.withUnsafeBytes { ByteScanning.decimal($0) } },
+            announced: announced,
             mayGoToDisk: storage == .anywhere,
             ticket: ticket,
             store: store,

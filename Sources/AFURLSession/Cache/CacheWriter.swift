@@ -21,14 +21,14 @@ final class CacheWriter: BodyTap {
 
     /// - Parameters:
     ///   - limit: The longest body that is gathered.
-    ///   - announced: The length of the body, if the response told.
+    ///   - announced: The length of the body; negative if the response does not tell.
     ///   - access: Hears when the store has changed.
     init(
         _ head: StoredHead,
         _ request: CacheRequest,
         under scope: TrustScope,
         limit: Int,
-        announced: Int64?,
+        announced: Int64,
         mayGoToDisk: Bool,
         ticket: CacheTicket,
         store: CacheStore,
@@ -42,7 +42,7 @@ final class CacheWriter: BodyTap {
         self.ticket = ticket
         self.store = store
         self.access = access
-        if let announced, announced > Int64(limit) { giveUp() } else { body = Data() }
+        if announced > Int64(limit) { giveUp() } else { body = Data() }
     }
 
     /// Whether the response would be stored where a disk could keep it.

@@ -86,6 +86,7 @@ final class CacheRefresh: TransferClient, RequestOwner {
             for: question,
             sent: sent,
             ticket: ticket,
+            announced: head.contentLength.flatMap { Int64(exactly: $0) } ?? -1,
             isDecoded: question.decodes
         )
         if question.decodes {

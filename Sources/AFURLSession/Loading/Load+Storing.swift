@@ -20,6 +20,7 @@ extension Load {
             for: questionForStoring(memory?.validation?.question.request ?? request, from: transfer, policy),
             sent: session.cache.moment(of: transfer.times.requestStarted),
             ticket: cacheTicket,
+            announced: response.announcedLength,
             isDecoded: session.decodesAnswer(to: request)
         )
         guard case .never = consumer.caching else { return writer }

@@ -133,8 +133,7 @@ extension CacheRequest {
     /// Made once for all tasks that send the request.
     package static func of(_ request: WireRequest) -> CacheRequest {
         if let known = request.derived.value?.value as? CacheRequest { return known }
-        let hasBody = (request.body.length ?? 0) > 0 || request.body.isChunked
-        let made = CacheRequest(method: request.method, url: request.url, headers: request.sentFields, hasBody: hasBody)
+        let made = CacheRequest(request.head, request.body.framing)
         _ = request.derived.set(WireRequest.Derived(made))
         return made
     }

@@ -192,14 +192,14 @@ extension CacheTests {
             #expect(isNetwork(try scene.lookUp(question)))
             let fields = fresh
             let isStoring = try scene.onLoop { access in
-                let announced = headers(fields + [("Content-Length", "999999999999")])
-                return access.beginStore(
+                access.beginStore(
                     200,
                     .http11,
-                    announced,
+                    headers(fields),
                     for: question,
                     sent: access.moment(),
                     ticket: access.ticket,
+                    announced: 999_999_999_999,
                     isDecoded: true
                 )?
                 .isStoring
