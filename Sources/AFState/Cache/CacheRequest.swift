@@ -22,6 +22,8 @@ package final class CacheRequest: Sendable {
     package let isConditional: Bool
     /// For whom it asks.
     package let identity: RequestIdentity
+    /// For whom it would ask without its cookies; nil if it has none.
+    package let identityBesideCookies: RequestIdentity?
 
     private enum Source {
         /// Few responses depend on the fields: they are put together where one does.
@@ -65,6 +67,7 @@ package final class CacheRequest: Sendable {
         control = asked.hasControl ? asked.control : asked.pragma
         (isPartial, isConditional) = (asked.isPartial, asked.isConditional)
         identity = asked.identity.identity
+        identityBesideCookies = asked.identity.identityBesideCookies
     }
 
     /// The fields as they are sent.

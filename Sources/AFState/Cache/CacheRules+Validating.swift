@@ -29,6 +29,12 @@ extension CacheRules {
         return isGood ? tag : nil
     }
 
+    /// The `ETag`, if no two contents have the same (RFC 9110 §8.8.1).
+    static func strongTag(of stored: StoredHead) -> [UInt8]? {
+        guard stored.facts.contains(.entityTag) else { return nil }
+        return entityTag(in: stored.headers).flatMap { $0.starts(with: "W/".utf8) ? nil : $0 }
+    }
+
     /// Whether the value is an entity tag (RFC 9110 §8.8.3).
     private static func isEntityTag(_ value: UnsafeRawBufferPointer) -> Bool {
         let quoted = value.starts(with: "W/".utf8) ? value.dropFirst(2) : value[...]
@@ -71,6 +77,9 @@ extension CacheRules {
         responseTime: CacheInstant
     ) -> Confirmation {
         guard confirms(headers, stored.headers) else { return .mismatch }
+        // To a request of another user a 304 has to name the very content.
+        let isOwn = stored.partition.admits(request.identity)
+        guard isOwn || strongTag(of: stored).map({ $0 == entityTag(in: headers) }) == true else { return .mismatch }
         let fields = merged(stored.headers, with: headers)
         return .confirmed(
             StoredHead(
@@ -85,7 +94,8 @@ extension CacheRules {
                 requestTime: requestTime.wall,
                 responseTime: responseTime.wall,
                 responseMonotonic: responseTime.monotonic,
-                options: stored.options
+                options: stored.options,
+                cookies: stored.cookies
             )
         )
     }

@@ -17,19 +17,34 @@ package enum CacheRules {
     /// - Parameters:
     ///   - scope: Under which the request's server is trusted. A response that the program itself stored counts under all.
     ///   - decodes: Whether the task gets bodies without their content coding.
+    ///   - origin: Where the request's cookies are from. If no response is for the same cookies, one is selected whose
+    ///     server can say whether it is for these.
     package static func select<Entry>(
         from entries: [Entry],
         head: (Entry) -> StoredHead,
         for request: CacheRequest,
         under scope: TrustScope,
-        decodes: Bool
+        decodes: Bool,
+        origin: CookieOrigin? = nil
+    ) -> Entry? {
+        // A response that is not HTTP's answers no task.
+        let own = latest(of: entries, head) {
+            $0.status > 0 && matches($0, request, under: scope, decodes: decodes)
+        }
+        if own != nil || origin == nil { return own }
+        return latest(of: entries, head) {
+            isForOtherCookies($0, request, of: origin, under: scope, decodes: decodes) && strongTag(of: $0) != nil
+        }
+    }
+
+    private static func latest<Entry>(
+        of entries: [Entry],
+        _ head: (Entry) -> StoredHead,
+        where isWanted: (StoredHead) -> Bool
     ) -> Entry? {
         var best: Entry?
-        for entry in entries {
-            let candidate = head(entry)
-            // A response that is not HTTP's answers no task.
-            guard candidate.status > 0, matches(candidate, request, under: scope, decodes: decodes) else { continue }
-            if let best, isOlder(candidate, than: head(best)) { continue }
+        for entry in entries where isWanted(head(entry)) {
+            if let best, isOlder(head(entry), than: head(best)) { continue }
             best = entry
         }
         return best
@@ -42,8 +57,25 @@ package enum CacheRules {
         decodes: Bool
     ) -> Bool {
         mayAnswer(head, request) && head.partition.admits(request.identity)
-            && (head.partition.scope == scope || head.partition.scope == .program)
+            && isFor(scope, decodes: decodes, head)
+    }
+
+    private static func isFor(_ scope: TrustScope, decodes: Bool, _ head: StoredHead) -> Bool {
+        (head.partition.scope == scope || head.partition.scope == .program)
             && (head.isDecoded == decodes || !head.facts.contains(.contentEncoding))
+    }
+
+    /// Whether the response is to a request that says the same but for its cookies, which are from the same storage.
+    package static func isForOtherCookies(
+        _ head: StoredHead,
+        _ request: CacheRequest,
+        of origin: CookieOrigin?,
+        under scope: TrustScope,
+        decodes: Bool
+    ) -> Bool {
+        guard let origin, head.cookies == origin, head.key == request.key, head.status == 200 else { return false }
+        return isFor(scope, decodes: decodes, head)
+            && head.vary.allSatisfy { $0.name == "cookie" || VaryField($0.name, of: request.headers) == $0 }
     }
 
     /// Whether a stored response may be the answer to some request with the same URL and the same fields.
@@ -72,7 +104,7 @@ package enum CacheRules {
 
     // MARK: - What to do
 
-    /// - Parameter stored: The response that ``select(from:head:for:under:decodes:)`` found.
+    /// - Parameter stored: The response that ``select(from:head:for:under:decodes:origin:)`` found.
     package static func plan(
         _ request: CacheRequest,
         policy: CacheUse,
@@ -81,6 +113,10 @@ package enum CacheRules {
     ) -> CachePlan {
         let stored = request.mayBeAnswered ? stored : nil
         let network: CachePlan = request.control.onlyIfCached ? .fail : .network
+        if let stored, !stored.partition.admits(request.identity) {
+            return askAboutOtherCookies(stored, for: request, policy)
+                ?? plan(request, policy: policy, stored: nil, now: now)
+        }
         switch policy {
         case .reloadIgnoringLocalCacheData: return network
         case .reloadIgnoringLocalAndRemoteCacheData:
@@ -113,6 +149,28 @@ package enum CacheRules {
         // With this, caches on the way have to ask the server as well (RFC 9111 §5.2.1.1).
         fields.append("Cache-Control", "max-age=0")
         return asksAboutStored ? .validate(fields) : .network(fields)
+    }
+
+    /// Only the server may say that the response is for this request, too.
+    private static func askAboutOtherCookies(
+        _ stored: StoredHead,
+        for request: CacheRequest,
+        _ policy: CacheUse
+    ) -> CachePlan? {
+        guard !request.control.noStore, !request.control.onlyIfCached, let tag = strongTag(of: stored) else {
+            return nil
+        }
+        var fields = HTTPHeaders()
+        fields.append("If-None-Match", tag)
+        switch policy {
+        case .useProtocolCachePolicy: return .validate(fields)
+        case .reloadRevalidatingCacheData:
+            fields.append("Cache-Control", "max-age=0")
+            return .validate(fields)
+        case .reloadIgnoringLocalCacheData, .reloadIgnoringLocalAndRemoteCacheData, .returnCacheDataElseLoad,
+            .returnCacheDataDontLoad:
+            return nil
+        }
     }
 
     private static func follow(_ stored: StoredHead, for request: CacheRequest, now: CacheInstant) -> CachePlan {

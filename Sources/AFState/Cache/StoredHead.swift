@@ -20,6 +20,8 @@ package final class StoredHead: Sendable {
     /// When the response was received on the machine's clock, if that was in this process.
     package let responseMonotonic: Int64?
     package let options: CacheOptions
+    /// Where the cookies of its request were from; nil if it had none, or others than those of a storage.
+    package let cookies: CookieOrigin?
 
     /// - Parameters:
     ///   - partition: That of the request, which is for one user. If the server says that the response is for everyone, it
@@ -38,6 +40,7 @@ package final class StoredHead: Sendable {
         responseTime: Int64,
         responseMonotonic: Int64?,
         options: CacheOptions,
+        cookies: CookieOrigin? = nil,
         facts: ResponseFacts? = nil,
         audience: CachePartition.Audience? = nil
     ) {
@@ -59,6 +62,7 @@ package final class StoredHead: Sendable {
         self.responseTime = responseTime
         self.responseMonotonic = responseMonotonic
         self.options = options
+        self.cookies = cookies
     }
 
     /// The fields without those of the connection.

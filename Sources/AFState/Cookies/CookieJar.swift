@@ -12,6 +12,8 @@ package struct CookieJar: Sendable {
 
     package let limits: CookieLimits
     package private(set) var count = 0
+    /// Another one whenever a cookie is removed, and none takes its place.
+    package private(set) var epoch = CookieEpoch.begin()
     package var domains: [String: Domain] = [:]
     private var siteCounts: [String: Int] = [:]
     private var securedCount = 0
@@ -77,8 +79,11 @@ package struct CookieJar: Sendable {
         if !isSecured, !content.isSecure, coversSecured(content) { throw .coversSecured }
         var content = content
         if let end = content.expires { content.expires = min(end, now + limits.lifetime) }
-        let former = remove(content.key)
-        if content.isExpired(at: now) { return former != nil }
+        let former = take(content.key)
+        if content.isExpired(at: now) {
+            if former != nil { epoch = .begin() }
+            return former != nil
+        }
         ticks += 1
         let created = former?.created ?? now
         add(StoredCookie(content: content, created: created, order: former?.order ?? ticks, lastUse: ticks), suffixes)
@@ -93,7 +98,7 @@ package struct CookieJar: Sendable {
         else { return }
         var cookie = cookie
         if let end = cookie.content.expires { cookie.content.expires = min(end, now + limits.lifetime) }
-        remove(cookie.content.key)
+        _ = take(cookie.content.key)
         ticks = max(ticks, cookie.order, cookie.lastUse)
         add(cookie, suffixes)
         evictExcess(in: cookie.content.domain)
@@ -145,6 +150,12 @@ package struct CookieJar: Sendable {
 
     @discardableResult
     package mutating func remove(_ key: CookieContent.Key) -> StoredCookie? {
+        let removed = take(key)
+        if removed != nil { epoch = .begin() }
+        return removed
+    }
+
+    private mutating func take(_ key: CookieContent.Key) -> StoredCookie? {
         guard let index = domains[key.domain]?.cookies.firstIndex(where: { $0.content.key == key }) else { return nil }
         return remove(at: index, of: key.domain)
     }
@@ -168,6 +179,7 @@ package struct CookieJar: Sendable {
             let kept = domain.cookies.filter { !isUnwanted($0) }
             guard kept.count < domain.cookies.count else { continue }
             for cookie in domain.cookies where isUnwanted(cookie) { noteRemoved(cookie, from: domain.site) }
+            epoch = .begin()
             domains[name] = kept.isEmpty ? nil : Domain(site: domain.site, cookies: kept)
         }
     }

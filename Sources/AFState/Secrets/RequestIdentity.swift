@@ -22,15 +22,25 @@ package enum RequestIdentity: Sendable, Hashable {
     /// Reads one field after the other.
     struct Reader {
         private let hasAdded = SecretNames.hasAdded
-        private var fields: [(name: [UInt8], value: [UInt8])] = []
+        private var fields: [Field] = []
+
+        private typealias Field = (name: [UInt8], value: [UInt8])
 
         mutating func read(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
             if saysNothing(name), !(hasAdded && SecretNames.isAdded(String(decoding: name, as: UTF8.self))) { return }
             fields.append((name.map(ASCII.folded), Array(value)))
         }
 
+        var identity: RequestIdentity { Reader.identity(of: fields) }
+
+        /// What it would be without the cookies; nil if there are none.
+        var identityBesideCookies: RequestIdentity? {
+            let others = fields.filter { !$0.name.elementsEqual("cookie".utf8) }
+            return others.count < fields.count ? Reader.identity(of: others) : nil
+        }
+
         /// The same for the same fields, whatever their order. Lines of one name keep theirs.
-        var identity: RequestIdentity {
+        private static func identity(of fields: [Field]) -> RequestIdentity {
             guard !fields.isEmpty else { return .unnamed }
             let sorted = fields.enumerated().sorted { one, other in
                 one.element.name == other.element.name

@@ -240,6 +240,7 @@ final class CacheAccess: TimerTarget {
             responseTime: came.wall,
             responseMonotonic: came.monotonic,
             options: store.options,
+            cookies: CookieOrigin(question.cookies, of: request),
             facts: facts
         )
         let storage = CacheRules.mayStore(head, for: request)

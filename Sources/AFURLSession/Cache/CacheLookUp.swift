@@ -9,6 +9,7 @@ struct CacheLookUp: Sendable {
     private let policy: URLRequest.CachePolicy
     private let scope: TrustScope
     private let decodes: Bool
+    private let origin: CookieOrigin?
     private let url: URL
     private let ticket: CacheTicket
 
@@ -19,6 +20,7 @@ struct CacheLookUp: Sendable {
         policy = question.policy
         scope = question.scope
         decodes = question.decodes
+        origin = CookieOrigin(question.cookies, of: request)
         url = question.request.location
     }
 
@@ -38,7 +40,8 @@ struct CacheLookUp: Sendable {
             head: \.head,
             for: request,
             under: scope,
-            decodes: decodes
+            decodes: decodes,
+            origin: origin
         )
     }
 

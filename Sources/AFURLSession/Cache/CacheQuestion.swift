@@ -9,6 +9,8 @@ struct CacheQuestion: Sendable {
     let policy: URLRequest.CachePolicy
     /// How the server is reached, and why it is trusted.
     let scope: TrustScope
+    /// Of the cookies that the session has added to the request.
+    let cookies: CookieEpoch
     /// Whether the task gets bodies without their content coding.
     let decodes: Bool
 }

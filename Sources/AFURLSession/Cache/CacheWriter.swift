@@ -98,7 +98,8 @@ final class CacheWriter: BodyTap {
             requestTime: head.requestTime,
             responseTime: head.responseTime,
             responseMonotonic: head.responseMonotonic,
-            options: head.options
+            options: head.options,
+            cookies: head.cookies
         )
         let storage = CacheRules.mayStore(own, for: request)
         guard storage != .no else { return giveUp() }
@@ -110,6 +111,13 @@ final class CacheWriter: BodyTap {
         body = nil
         let isStored = store.insert(entry, ticket: ticket) { former in
             CacheRules.matches(former.head, request, under: scope, decodes: head.isDecoded)
+                || CacheRules.isForOtherCookies(
+                    former.head,
+                    request,
+                    of: head.cookies,
+                    under: scope,
+                    decodes: head.isDecoded
+                )
         }
         if isStored { access.catchUp() }
     }

@@ -61,6 +61,7 @@ extension Load {
             request: request,
             policy: policy,
             scope: scope,
+            cookies: cookieEpoch,
             decodes: session.decodesAnswer(to: request)
         )
     }

@@ -41,6 +41,8 @@ final class Load: RequestOwner {
     @exclusivity(unchecked) private(set) var priority = URLSessionTask.defaultPriority
     /// Taken when the request passed the cache.
     @exclusivity(unchecked) var cacheTicket = CacheTicket.none
+    /// Of the cookies that the session adds to the request: read before them.
+    @exclusivity(unchecked) var cookieEpoch = CookieEpoch.none
     /// The task's place in the session's list.
     @exclusivity(unchecked) var place = 0
 

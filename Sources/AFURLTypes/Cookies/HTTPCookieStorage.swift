@@ -38,6 +38,7 @@ public final class HTTPCookieStorage: NSObject, Sendable {
     private let count = Atomic<Int>(0)
     /// How many responses wait for the public suffix list.
     private let waitingCount = Atomic<Int>(0)
+    private let epochNumber: Atomic<UInt64>
 
     /// Makes a store in memory.
     public convenience override init() {
@@ -88,6 +89,7 @@ public final class HTTPCookieStorage: NSObject, Sendable {
         let suffixes = kept.isEmpty ? source.known : source.loaded
         for cookie in kept { jar.restore(cookie, now: clock(), suffixes: suffixes) }
         count.store(jar.count, ordering: .relaxed)
+        epochNumber = Atomic(jar.epoch.number)
         state = Lock(CookieState(jar: jar, suffixes: suffixes))
         super.init()
     }
@@ -119,6 +121,7 @@ public final class HTTPCookieStorage: NSObject, Sendable {
             let value = body(&state)
             count.store(state.jar.count + state.waitingCount, ordering: .relaxed)
             waitingCount.store(state.waitingCount, ordering: .relaxed)
+            epochNumber.store(state.jar.epoch.number, ordering: .relaxed)
             let hasChanged = isChange(value) || hasAdopted
             let mustAnnounce = hasChanged && !state.isAnnounced
             if mustAnnounce { state.isAnnounced = true }
@@ -147,6 +150,9 @@ public final class HTTPCookieStorage: NSObject, Sendable {
 
     /// Whether the store has no cookies. Takes no lock.
     package var isEmpty: Bool { count.load(ordering: .relaxed) == 0 }
+
+    /// Another one after a cookie was removed and none took its place. Takes no lock.
+    package var epoch: CookieEpoch { CookieEpoch(number: epochNumber.load(ordering: .relaxed)) }
 
     /// Whether cookies wait for the public suffix list. Takes no lock.
     package var hasWaiting: Bool { waitingCount.load(ordering: .relaxed) > 0 }

@@ -87,6 +87,36 @@ extension CookieRules {
             #expect(jar.isEmpty && jar.domains.isEmpty)
         }
 
+        @Test func `an epoch ends when a cookie goes, and not when another one takes its place`() throws {
+            var jar = CookieJar()
+            func isNewEpoch(_ change: (inout CookieJar) throws -> Void) rethrows -> Bool {
+                let before = jar.epoch
+                try change(&jar)
+                return jar.epoch != before
+            }
+            func store(_ content: CookieContent, at now: Int64 = 1000) throws -> Bool {
+                try isNewEpoch { try $0.store(content, isSecured: true, now: now, suffixes: suffixes) }
+            }
+            #expect(jar.epoch != CookieJar().epoch && jar.epoch != .none)
+            var (rotated, ended) = (Self.content("a"), Self.content("a"))
+            rotated.value = Array("2".utf8)
+            ended.expires = CookieContent.ended
+            #expect(try !store(Self.content("a")))
+            #expect(try !store(rotated))
+            #expect(try store(ended))
+            #expect(try !store(ended))
+            #expect(isNewEpoch { $0.remove(rotated.key) } == false)
+            #expect(try !store(rotated))
+            #expect(isNewEpoch { $0.remove(rotated.key) })
+            #expect(try !store(rotated))
+            #expect(isNewEpoch { $0.removeAll { _ in false } } == false)
+            #expect(isNewEpoch { $0.removeAll { _ in true } })
+            rotated.expires = 1100
+            #expect(try !store(rotated))
+            #expect(isNewEpoch { $0.advance(to: 1099) } == false)
+            #expect(isNewEpoch { $0.advance(to: 1101) })
+        }
+
         @Test func `what is restored replaces its like, and comes before what is stored later`() throws {
             var jar = CookieJar()
             for order: UInt64 in [40, 50] {

@@ -65,7 +65,7 @@ final class CacheAccessScene {
         under scope: TrustScope = .clear,
         decodes: Bool = true
     ) -> CacheQuestion {
-        CacheQuestion(request: request, policy: policy, scope: scope, decodes: decodes)
+        CacheQuestion(request: request, policy: policy, scope: scope, cookies: .none, decodes: decodes)
     }
 
     func lookUp(_ question: CacheQuestion) throws -> CacheFinding {

@@ -1,4 +1,5 @@
 import AFLoop
+import AFState
 import AFTransport
 import AFWire
 import Foundation
@@ -20,6 +21,7 @@ final class CacheStep: LoadStep {
         guard case .ready(let request) = draft.wire else { return .goOn }
         let session = load.session
         load.cacheTicket = session.cache.ticket
+        load.cookieEpoch = session.epoch(ofCookiesAddedTo: request)
         let policy = request.cachePolicy ?? session.settings.cachePolicy
         guard session.cache.mayHelp(request, policy) else { return .goOn }
         // The cache may hold what another session received in plain text.
@@ -161,6 +163,14 @@ final class CacheStep: LoadStep {
         else { return .pass }
         load.leave(nil)
         return .answer(StoredAnswer(hit: validation.hit, request: validation.question.request))
+    }
+}
+
+extension SessionCore {
+    /// None if the caller has added some of its own.
+    fileprivate func epoch(ofCookiesAddedTo request: WireRequest) -> CookieEpoch {
+        guard let cookies, !cookies.isEmpty, !request.head.fields.contains("Cookie") else { return .none }
+        return cookies.epoch
     }
 }
 

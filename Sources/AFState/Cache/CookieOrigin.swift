@@ -1,0 +1,34 @@
+import AFBase
+
+/// A cookie storage, as long as none of its cookies is removed: a user who logs out loses some, and the next one has no part
+/// in what was before.
+package struct CookieEpoch: Sendable, Hashable {
+    package let number: UInt64
+
+    /// - Parameter number: 0 for none.
+    package init(number: UInt64) {
+        self.number = number
+    }
+
+    package static func begin() -> CookieEpoch { CookieEpoch(number: UniqueNumber.next()) }
+
+    /// The cookies are not those of a storage, or there are none.
+    package static let none = CookieEpoch(number: 0)
+}
+
+/// Where the cookies of a request are from, and what else it says of its user.
+///
+/// Many servers give a cookie another value with each response, so that hardly two requests have the same. Two requests of
+/// one origin may still be of two users, one of whom logged in after the other. So a response to the one answers the other
+/// only where the server says so each time, by a strong entity tag: it has seen the cookies.
+package struct CookieOrigin: Sendable, Hashable {
+    private let epoch: CookieEpoch
+    private let others: RequestIdentity
+
+    /// Nil if the request has no cookies, or others than those of a storage.
+    package init?(_ epoch: CookieEpoch, of request: CacheRequest) {
+        guard epoch != .none, let others = request.identityBesideCookies else { return nil }
+        self.epoch = epoch
+        self.others = others
+    }
+}
