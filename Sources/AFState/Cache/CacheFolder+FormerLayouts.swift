@@ -1,7 +1,7 @@
 import AFLoop
 import Glibc
 
-// What versions before this one left in the folder's parent: a file for each response.
+// What versions before this one left: a file for each response.
 extension CacheFolder {
     private static let formerNames = ["AFURLSession-cache", "AFURLSession-cache-1", "AFURLSession-cache-2"]
 
@@ -9,19 +9,14 @@ extension CacheFolder {
     ///
     /// - Returns: Whether there may be more.
     func removeFormerLayouts(atMost limit: Int) -> Bool {
-        guard hasFormerLayouts else { return false }
         var left = limit
-        hasFormerLayouts = false
-        guard let parent = try? Folder(path: parent) else { return false }
-        for name in CacheFolder.formerNames {
-            do throws(SystemCallError) {
-                if try CacheFolder.removeFormer(name, in: parent, &left) { continue }
-                hasFormerLayouts = true
-                return true
-            } catch {
+        while let path = formerHomes.last {
+            for name in CacheFolder.formerNames {
                 // It is not there, or not ours, or the disk fails: a later process tries again.
-                continue
+                let isDone = try? CacheFolder.removeFormer(name, in: Folder(path: path), &left)
+                if isDone == false { return true }
             }
+            formerHomes.removeLast()
         }
         return false
     }

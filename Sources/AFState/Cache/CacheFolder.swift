@@ -34,7 +34,7 @@ package final class CacheFolder {
     static let payloadLimit = CachePlace.lengthLimit - 64
 
     let folder: Folder
-    let parent: String
+    private let home: CacheHome
     /// For how many bytes the segments are meant.
     var capacity: Int
     /// The oldest segments are removed if there are more.
@@ -45,24 +45,18 @@ package final class CacheFolder {
     private var lastNumber: UInt16 = 0
     var active: Active?
     var unreported = Changes()
-    var hasFormerLayouts = true
+    /// What former revisions have left is looked for in these.
+    lazy var formerHomes = [home.path] + home.former
 
-    /// Opens the folder in `parent`, and makes it for this user alone where it is missing. A folder that other users
+    /// Opens the folder in its home, and makes it for this user alone where it is missing. A folder that other users
     /// could access is refused.
     ///
-    /// - Parameters:
-    ///   - levels: How many folders at the end of the path are made if they are missing: 1 is `parent` itself.
-    ///   - segmentSize: Nil for one that suits the capacity.
-    init(
-        in parent: String,
-        making levels: Int,
-        capacity: Int,
-        segmentSize: Int? = nil
-    ) throws(SystemCallError) {
-        self.parent = parent
+    /// - Parameter segmentSize: Nil for one that suits the capacity.
+    init(in home: CacheHome, capacity: Int, segmentSize: Int? = nil) throws(SystemCallError) {
+        self.home = home
         self.capacity = capacity
         fixedSegmentSize = segmentSize
-        folder = try CacheFolder.makeFolder(parent, levels).ownFolder(named: CacheFolder.name)
+        folder = try CacheFolder.makeFolder(home.path, home.levels).ownFolder(named: CacheFolder.name)
         guard try folder.status().isPrivate else { throw SystemCallError(.open, code: EPERM) }
         _ = removeFormerLayouts(atMost: 100)
     }
@@ -70,7 +64,7 @@ package final class CacheFolder {
     /// Opens the folder only if it exists, to remove what is in it.
     convenience init(existingIn parent: String, capacity: Int) throws(SystemCallError) {
         _ = try Folder(path: parent).folder(named: CacheFolder.name)
-        try self.init(in: parent, making: 0, capacity: capacity)
+        try self.init(in: CacheHome(path: parent, levels: 0), capacity: capacity)
     }
 
     private static func makeFolder(_ path: String, _ levels: Int) throws(SystemCallError) -> Folder {
@@ -91,7 +85,7 @@ package final class CacheFolder {
     /// Whether the folder was removed or has lost its name. File systems report different errors for the use of a
     /// removed folder.
     var isGone: Bool {
-        guard let there = try? Folder(path: parent).status(of: CacheFolder.name),
+        guard let there = try? Folder(path: home.path).status(of: CacheFolder.name),
             let own = try? folder.status()
         else { return true }
         return there.identity != own.identity

@@ -6,6 +6,8 @@ struct CacheDisk {
     /// Also open while the disk is left alone, to remove doomed entries.
     var folder: CacheFolder?
     var isOff = false
+    /// Why the folder could not be opened.
+    var refusal: SystemCallError?
     /// When the folder was last looked at, on the machine's clock; so is the next.
     var looked: Int64 = .min / 2
     var isOffUntil: Int64 = .min / 2
@@ -153,7 +155,7 @@ extension CacheStore {
     private func removeDoomed(_ disk: inout CacheDisk) {
         guard withState({ !$0.dooms.isEmpty }), monotonicClock() >= disk.keepsUntil else { return }
         // Try this also with a disk that cannot be read or written: it may be full, or have failed only once.
-        let existing = disk.folder ?? place.flatMap { try? CacheFolder(existingIn: $0.path, capacity: diskCapacity) }
+        let existing = disk.folder ?? home.flatMap { try? CacheFolder(existingIn: $0.path, capacity: diskCapacity) }
         guard let folder = existing else { return keepDoomed(&disk) }
         disk.folder = folder
         let dooms = withState { $0.takeDooms() }
@@ -220,12 +222,10 @@ extension CacheStore {
     /// Nil if there is no folder, or if it failed not long ago.
     private func opened(_ disk: inout CacheDisk) -> CacheFolder? {
         if let folder = disk.folder, !disk.isOff { return folder }
-        guard let place, monotonicClock() >= disk.isOffUntil else { return nil }
-        guard let folder = openFolder(at: place) else {
-            giveUp(&disk, mayHoldAny: !CacheFolder.isMissing(in: place.path))
-            return nil
-        }
+        guard let home, monotonicClock() >= disk.isOffUntil else { return nil }
         do throws(SystemCallError) {
+            disk.refusal = nil
+            let folder = try openFolder(in: home, &disk)
             let index = try folder.load()
             (disk.folder, disk.isOff, disk.keepsUntil) = (folder, false, .min / 2)
             disk.looked = monotonicClock()
@@ -235,13 +235,18 @@ extension CacheStore {
             }
             return folder
         } catch {
-            giveUp(&disk)
+            giveUp(&disk, mayHoldAny: disk.refusal == nil || !CacheFolder.isMissing(in: home.path))
             return nil
         }
     }
 
-    private func openFolder(at place: Place) -> CacheFolder? {
-        try? CacheFolder(in: place.path, making: place.missing, capacity: diskCapacity)
+    private func openFolder(in home: CacheHome, _ disk: inout CacheDisk) throws(SystemCallError) -> CacheFolder {
+        do throws(SystemCallError) {
+            return try CacheFolder(in: home, capacity: diskCapacity)
+        } catch {
+            disk.refusal = error
+            throw error
+        }
     }
 
     /// - Parameter mayHoldAny: Whether the disk may hold entries.
@@ -284,7 +289,9 @@ extension CacheStore {
         catchUp()
         return disk.withLock { disk in
             // Opened anew: places of another folder are other places.
-            let other = disk.isOff || disk.folder == nil ? nil : place.flatMap { openFolder(at: $0) }
+            let other =
+                disk.isOff || disk.folder == nil
+                ? nil : home.flatMap { try? CacheFolder(in: $0, capacity: diskCapacity) }
             let found = (try? other?.load())?.entries.map(\.tag) ?? []
             return withState { state in
                 let sum = state.memory.entries.reduce(0) { $0 + $1.size }

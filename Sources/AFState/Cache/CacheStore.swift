@@ -13,8 +13,8 @@ import Synchronization
 /// Storing and removing take effect in memory at once. The disk follows with ``catchUp()``, which removes first and
 /// then writes.
 package final class CacheStore: WritesAtExit {
-    /// The folder in which the store has its folder; nil for memory only.
-    package let place: Place?
+    /// Where the store has its folder; nil for memory only.
+    package let home: CacheHome?
     private let state: Lock<CacheState>
     // What requests ask that are about to leave: none of them waits for the lock.
     private let removals = Atomic<UInt32>(0)
@@ -30,33 +30,20 @@ package final class CacheStore: WritesAtExit {
     package let wallClock: @Sendable () -> Int64
     let monotonicClock: @Sendable () -> Int64
 
-    /// Where a store has its folder.
-    package struct Place: Sendable, Equatable {
-        /// The folder in which it makes its own.
-        package let path: String
-        /// How many folders of the path it may make, from its end on.
-        package let missing: Int
-
-        package init(path: String, missing: Int) {
-            self.path = path
-            self.missing = missing
-        }
-    }
-
     /// - Parameter floor: How many bytes the store leaves to others on a disk that becomes full.
     package init(
         memoryCapacity: Int,
         diskCapacity: Int,
-        place: Place?,
+        home: CacheHome?,
         keepsFree floor: Int64 = 128 << 20,
         wallClock: @escaping @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970) },
         monotonicClock: @escaping @Sendable () -> Int64 = CacheStore.machineSeconds
     ) {
-        self.place = place
+        self.home = home
         self.floor = floor
         self.wallClock = wallClock
         self.monotonicClock = monotonicClock
-        let state = CacheState(memoryCapacity: memoryCapacity, diskCapacity: diskCapacity, hasDisk: place != nil)
+        let state = CacheState(memoryCapacity: memoryCapacity, diskCapacity: diskCapacity, hasDisk: home != nil)
         isEmpty = Atomic(state.isSurelyEmpty)
         isWithoutAnswers = Atomic(state.isSilent)
         longestBody = Atomic(max(state.entryLimit - CacheEntry.overhead, 0))
@@ -162,7 +149,7 @@ package final class CacheStore: WritesAtExit {
         inPlaceOf former: CacheEntry? = nil,
         replacing isReplaced: (CacheEntry) -> Bool = { _ in false }
     ) -> Bool {
-        if place != nil, entry.mayGoToDisk, !isNoted.load(ordering: .relaxed) {
+        if home != nil, entry.mayGoToDisk, !isNoted.load(ordering: .relaxed) {
             if !isNoted.exchange(true, ordering: .relaxed) { CacheExit.note(self) }
         }
         return withState { $0.insert(entry, ticket: ticket, inPlaceOf: former, replacing: isReplaced) }

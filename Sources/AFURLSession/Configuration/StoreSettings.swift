@@ -11,7 +11,7 @@ enum CacheSettings: Sendable {
 
     /// A cache of the configuration's own that keeps nothing on disk.
     static func inMemory() -> CacheSettings {
-        .own(URLCache(store: CacheStore(memoryCapacity: 4 << 20, diskCapacity: 0, place: nil)))
+        .own(URLCache(store: CacheStore(memoryCapacity: 4 << 20, diskCapacity: 0, home: nil)))
     }
 
     var cache: URLCache? {

@@ -82,8 +82,12 @@ public final class URLCache: NSObject, Sendable {
     ) {
         let home = Result { () throws(CacheHome.Refusal) in diskCapacity > 0 ? try chooseHome() : nil }
         if case .failure(let refusal) = home { self.refusal = refusal } else { refusal = nil }
-        let place = (try? home.get()).map { CacheStore.Place(path: $0.path, missing: $0.levels) }
-        store = CacheStore(memoryCapacity: memoryCapacity, diskCapacity: diskCapacity, place: place)
+        let usable = try? home.get()
+        store = CacheStore(
+            memoryCapacity: memoryCapacity,
+            diskCapacity: diskCapacity,
+            home: usable
+        )
         super.init()
     }
 

@@ -120,7 +120,7 @@ struct CacheFolderTests {
         let deep = scene.path + "/a/b"
         for (path, levels) in [(deep, 0), (deep, 1), (deep + "/", 1), (deep + "/c", 2), (scene.path + "/a", 0)] {
             #expect(throws: SystemCallError(.open, code: ENOENT)) {
-                try CacheFolder(in: path, making: levels, capacity: 0)
+                try CacheFolder(in: CacheHome(path: path, levels: levels), capacity: 0)
             }
         }
         #expect(try FileManager.default.contentsOfDirectory(atPath: scene.path).isEmpty)
@@ -128,7 +128,7 @@ struct CacheFolderTests {
             try CacheFolder(existingIn: scene.path, capacity: 0)
         }
         #expect(CacheFolder.isMissing(in: deep))
-        _ = try CacheFolder(in: deep, making: 2, capacity: 0)
+        _ = try CacheFolder(in: CacheHome(path: deep, levels: 2), capacity: 0)
         #expect(!CacheFolder.isMissing(in: deep))
         for path in [deep, scene.path + "/a", deep + "/" + CacheFolder.name] {
             var status = stat()

@@ -22,7 +22,7 @@ struct CacheSegmentScene {
     func file(_ name: String) -> URL { URL(fileURLWithPath: path).appendingPathComponent(name) }
 
     func open(capacity: Int = 1 << 20, segmentSize: Int? = 4096) throws -> CacheFolder {
-        try CacheFolder(in: path, making: 1, capacity: capacity, segmentSize: segmentSize)
+        try CacheFolder(in: CacheHome(path: path, levels: 1), capacity: capacity, segmentSize: segmentSize)
     }
 
     /// The names of the segments, the oldest first.

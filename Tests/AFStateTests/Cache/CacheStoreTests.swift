@@ -410,8 +410,8 @@ extension CacheTests {
         @Test func `a disk that is nearly full is read, and not filled`() throws {
             let scene = try CacheScene()
             try scene.put("http://a.test/1", "one")
-            let place = CacheStore.Place(path: scene.scratch.url.path, missing: 0)
-            let careful = CacheStore(memoryCapacity: 1 << 20, diskCapacity: 4 << 20, place: place, keepsFree: .max)
+            let home = CacheHome(path: scene.scratch.url.path, levels: 0)
+            let careful = CacheStore(memoryCapacity: 1 << 20, diskCapacity: 4 << 20, home: home, keepsFree: .max)
             let size = careful.diskUsage
             #expect(try scene.get("http://a.test/1", from: careful) == "one")
             careful.insert(try CacheScene.entry("http://a.test/2", "two"))

@@ -100,7 +100,7 @@ struct FullDiskTests {
         let store = CacheStore(
             memoryCapacity: 0,
             diskCapacity: 20 << 20,
-            place: CacheStore.Place(path: folder.path, missing: 0),
+            home: CacheHome(path: folder.path, levels: 0),
             keepsFree: 0,
             monotonicClock: { clock.withLock { $0 } }
         )

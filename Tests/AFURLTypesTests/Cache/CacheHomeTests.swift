@@ -1,8 +1,10 @@
+import AFLoop
 import AFTestSupport
 import Foundation
 import Glibc
 import Testing
 
+@testable import AFState
 @testable import AFURLTypes
 
 @Suite("Where a cache is that was told no folder")
@@ -57,6 +59,7 @@ struct CacheHomeTests {
         let home = Self.home(cacheHome: row.cacheHome, home: row.home, ofUser: row.ofUser)
         #expect((try? home.get())?.path == "\(row.caches)/\(Self.name)")
         #expect((try? home.get())?.levels == row.levels)
+        #expect((try? home.get())?.former == ["\(row.caches)/tool"])
     }
 
     private static let refusals: [(home: String?, ofUser: String?, refusal: CacheHome.Refusal)] = [
@@ -120,6 +123,7 @@ struct CacheHomeTests {
         #expect(home.folder(at: "") == home && home.folder(at: "/") == home)
         let inner = home.folder(at: "pictures//small/")
         #expect(inner.path == "\(home.path)/pictures/small" && inner.levels == home.levels + 2)
+        #expect(inner.former == ["/home/ann/.cache/pictures/small"])
         #expect(CacheHome(namedByProgram: "/a/b").path == "/a/b" && CacheHome(namedByProgram: "/a/b").levels == .max)
     }
 
@@ -170,6 +174,28 @@ struct CacheHomeTests {
         }
     }
 
+    @Test func `what former revisions have left in their folders of both caches is removed`() async {
+        await #expect(processExitsWith: .success) {
+            let scratch = try ScratchFolder()
+            unsetenv("XDG_CACHE_HOME")
+            setenv("HOME", scratch.url.path, 1)
+            let program = try #require(CacheHome.ofThisProgram.get().former.first)
+            let former = [program, scratch.file(".cache/com.alamofire.imagedownloader").path].map { path in
+                URL(fileURLWithPath: path).appendingPathComponent("AFURLSession-cache-2")
+            }
+            for folder in former {
+                let rights: [FileAttributeKey: Any] = [.posixPermissions: 0o700]
+                let files = FileManager.default
+                try files.createDirectory(at: folder, withIntermediateDirectories: true, attributes: rights)
+                try Data("a".utf8).write(to: folder.appendingPathComponent(String(repeating: "a", count: 32)))
+            }
+            try CacheHomeTests.store(in: URLCache(memoryCapacity: 0, diskCapacity: 1 << 20))
+            let pictures = "com.alamofire.imagedownloader"
+            try CacheHomeTests.store(in: URLCache(memoryCapacity: 0, diskCapacity: 1 << 20, diskPath: pictures))
+            for folder in former { #expect(!FileManager.default.fileExists(atPath: folder.path), "\(folder)") }
+        }
+    }
+
     private static func store(in cache: URLCache, _ fields: [String: String] = [:]) throws {
         let url = try #require(URL(string: "http://a.test/"))
         var request = URLRequest(url: url)
@@ -195,7 +221,10 @@ struct CacheHomeTests {
     }
 
     @Test func `each reason is told in words of its own`() {
-        let refusals: [CacheHome.Refusal] = [.noHome, .missingHome("/h"), .foreignHome("/h"), .unknownProgram]
+        let refusals: [CacheHome.Refusal] = [
+            .noHome, .missingHome("/h"), .foreignHome("/h"), .unknownProgram,
+            .unusable("/h", .init(.mkdir, code: EROFS)),
+        ]
         let texts = Watched<Set<String>>([])
         for refusal in refusals {
             MissingCacheFolderWarning { text in texts.change { _ = $0.insert(text) } }.say(why: refusal)

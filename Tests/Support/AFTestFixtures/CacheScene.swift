@@ -96,7 +96,7 @@ package final class CacheScene: CacheSamples {
         CacheStore(
             memoryCapacity: memory,
             diskCapacity: disk,
-            place: path.map { CacheStore.Place(path: $0, missing: 2) },
+            home: path.map { CacheHome(path: $0, levels: 2) },
             wallClock: { clocks.wall },
             monotonicClock: { clocks.monotonic }
         )

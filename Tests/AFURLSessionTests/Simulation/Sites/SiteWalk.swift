@@ -61,7 +61,7 @@ final class SiteWalk {
         let store = CacheStore(
             memoryCapacity: isCached ? 0 : 8 << 20,
             diskCapacity: isCached ? 8 << 20 : 0,
-            place: isCached ? CacheStore.Place(path: disk.file("cache").path, missing: 1) : nil,
+            home: isCached ? CacheHome(path: disk.file("cache").path, levels: 1) : nil,
             wallClock: world.virtualDate,
             monotonicClock: seconds
         )

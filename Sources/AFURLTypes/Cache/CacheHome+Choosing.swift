@@ -1,10 +1,11 @@
-import AFLoop
+package import AFLoop
+package import AFState
 import AFTLS
 import Glibc
 
 /// Chooses the folder in which a program keeps the caches that it has named no folder for: a folder of the program's own
 /// in the user's folder for caches. Nothing above that is ever made.
-package struct CacheHome: Sendable, Equatable {
+extension CacheHome {
     /// What a process knows of its surroundings.
     struct Surroundings: Sendable {
         /// `XDG_CACHE_HOME`
@@ -34,33 +35,34 @@ package struct CacheHome: Sendable, Equatable {
         case missingHome(String)
         case foreignHome(String)
         case unknownProgram
-    }
-
-    /// The program's folder.
-    package let path: String
-    /// How many of the last folders of the path may be made.
-    package let levels: Int
-
-    /// A folder that the program itself has named: all that its path lacks may be made.
-    package init(namedByProgram path: String) {
-        self.init(path: path, levels: .max)
-    }
-
-    private init(path: String, levels: Int) {
-        self.path = path
-        self.levels = levels
+        case unusable(String, SystemCallError)
     }
 
     init(in surroundings: Surroundings) throws(Refusal) {
         let caches = try CacheHome.caches(in: surroundings)
-        guard let program = surroundings.program.flatMap(CacheHome.name(ofProgramAt:)) else { throw .unknownProgram }
-        self.init(path: "\(caches.path)/\(program)", levels: caches.levels + 1)
+        guard let path = surroundings.program, let program = CacheHome.name(ofProgramAt: path) else {
+            throw .unknownProgram
+        }
+        let former = path.utf8.split(separator: UInt8(ascii: "/")).last.map { "\(caches.path)/\(Substring($0))" }
+        self.init(
+            path: "\(caches.path)/\(program)",
+            levels: caches.levels + 1,
+            former: former.map { [$0] } ?? []
+        )
     }
 
     /// A folder in the program's folder, of which nothing but its part of the path may be made as well.
     package func folder(at relative: String) -> CacheHome {
         let names = relative.utf8.split(separator: UInt8(ascii: "/")).map { String(decoding: $0, as: UTF8.self) }
-        return CacheHome(path: ([path] + names).joined(separator: "/"), levels: levels + names.count)
+        if names.isEmpty { return self }
+        let folder = names.joined(separator: "/")
+        // The folder for caches.
+        let caches = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path[..<$0] } ?? ""
+        return CacheHome(
+            path: "\(path)/\(folder)",
+            levels: levels + names.count,
+            former: ["\(caches)/\(folder)"]
+        )
     }
 
     // MARK: - The folder for caches
