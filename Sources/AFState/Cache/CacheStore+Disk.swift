@@ -102,6 +102,7 @@ extension CacheStore {
             guard !entries.isEmpty else { break }
             guard let folder, !disk.isOff else {
                 withState { $0.dropAllPending() }
+                if let refusal = disk.refusal { refused(refusal) }
                 break
             }
             write(entries, in: folder, &disk)

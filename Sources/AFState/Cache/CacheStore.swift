@@ -1,5 +1,5 @@
 import AFBase
-import AFLoop
+package import AFLoop
 import Dispatch
 import FoundationEssentials
 import Synchronization
@@ -29,17 +29,22 @@ package final class CacheStore: WritesAtExit {
     let floor: Int64
     package let wallClock: @Sendable () -> Int64
     let monotonicClock: @Sendable () -> Int64
+    let refused: @Sendable (SystemCallError) -> Void
 
-    /// - Parameter floor: How many bytes the store leaves to others on a disk that becomes full.
+    /// - Parameters:
+    ///   - floor: How many bytes the store leaves to others on a disk that becomes full.
+    ///   - refused: Called when there is something to write, and the folder cannot be used.
     package init(
         memoryCapacity: Int,
         diskCapacity: Int,
         home: CacheHome?,
         keepsFree floor: Int64 = 128 << 20,
         wallClock: @escaping @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970) },
-        monotonicClock: @escaping @Sendable () -> Int64 = CacheStore.machineSeconds
+        monotonicClock: @escaping @Sendable () -> Int64 = CacheStore.machineSeconds,
+        refused: @escaping @Sendable (SystemCallError) -> Void = { _ in }
     ) {
         self.home = home
+        self.refused = refused
         self.floor = floor
         self.wallClock = wallClock
         self.monotonicClock = monotonicClock

@@ -1,4 +1,5 @@
 import AFBase
+import AFState
 import Foundation
 
 /// Tells the user of the program, once, that the cache stays in memory because there is no folder for it.
@@ -40,6 +41,7 @@ extension CacheHome.Refusal {
         case .noHome: "neither HOME nor the list of users names a home, and XDG_CACHE_HOME no folder"
         case .missingHome(let path): "there is no home at \(path)"
         case .foreignHome(let path): "the home at \(path) is not this user's"
+        case .unusable(let path, let error): "the folder for it in \(path) cannot be used (\(error))"
         case .unknownProgram: "the path of the program is not known (is there no /proc?)"
         }
     }

@@ -86,7 +86,8 @@ public final class URLCache: NSObject, Sendable {
         store = CacheStore(
             memoryCapacity: memoryCapacity,
             diskCapacity: diskCapacity,
-            home: usable
+            home: usable,
+            refused: { MissingCacheFolderWarning.shared.say(why: .unusable(usable?.path ?? "", $0)) }
         )
         super.init()
     }

@@ -244,6 +244,24 @@ struct CacheHomeTests {
         return String(decoding: pipe.fileHandleForReading.availableData, as: UTF8.self)
     }
 
+    @Test func `a folder that cannot be used is told once there is something to write`() async {
+        await #expect(processExitsWith: .success) {
+            let scratch = try ScratchFolder()
+            let file = scratch.file("file")
+            try Data().write(to: file)
+            let told = try CacheHomeTests.words {
+                let cache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 1 << 20, directory: file)
+                _ = cache.cachedResponse(for: URLRequest(url: scratch.url))
+                _ = cache.currentDiskUsage
+                try FileHandle.standardError.write(contentsOf: Data("looked. ".utf8))
+                for _ in 1...3 { try CacheHomeTests.store(in: cache) }
+                #expect(cache.currentMemoryUsage > 0)
+            }
+            #expect(told.hasPrefix("looked. AFNetworking: URLCache keeps") && told.contains(file.path), "\(told)")
+            #expect(told.components(separatedBy: "AFNetworking: ").count == 2, "\(told)")
+        }
+    }
+
     @Test func `only a response that a folder would keep has the process warned`() async {
         await #expect(processExitsWith: .success) {
             unsetenv("XDG_CACHE_HOME")
