@@ -44,7 +44,7 @@ final class Load: RequestOwner {
     /// Of the cookies that the session adds to the request: read before them.
     @exclusivity(unchecked) var cookieEpoch = CookieEpoch.none
     /// The task's place in the session's list.
-    @exclusivity(unchecked) var place = 0
+    @exclusivity(unchecked) var place: UInt32 = 0
 
     init(
         _ request: Result<WireRequest, RequestRejection>,

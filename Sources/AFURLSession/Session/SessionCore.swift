@@ -59,7 +59,7 @@ final class SessionCore {
     @exclusivity(unchecked) private(set) var dataDelegate: (any URLSessionDataDelegate)?
     @exclusivity(unchecked) private(set) var isInvalidated = false
     @exclusivity(unchecked) private var tasks: ContiguousArray<Load?> = []
-    @exclusivity(unchecked) private var freePlaces: ContiguousArray<Int> = []
+    @exclusivity(unchecked) private var freePlaces: ContiguousArray<UInt32> = []
     /// The session to name in the last callback, until that has been made.
     @exclusivity(unchecked) private var invalidating: URLSession?
 
@@ -112,15 +112,15 @@ final class SessionCore {
     func add(_ load: Load) {
         if let place = freePlaces.popLast() {
             load.place = place
-            tasks[place] = load
+            tasks[Int(place)] = load
         } else {
-            load.place = tasks.count
+            load.place = UInt32(tasks.count)
             tasks.append(load)
         }
     }
 
     func remove(_ load: Load) {
-        tasks[load.place] = nil
+        tasks[Int(load.place)] = nil
         freePlaces.append(load.place)
         finishInvalidationIfIdle()
     }

@@ -38,7 +38,7 @@ public final class HTTPCookieStorage: NSObject, Sendable {
     private let count = Atomic<Int>(0)
     /// How many responses wait for the public suffix list.
     private let waitingCount = Atomic<Int>(0)
-    private let epochNumber: Atomic<UInt64>
+    private let epochNumber: Atomic<UInt32>
 
     /// Makes a store in memory.
     public convenience override init() {
