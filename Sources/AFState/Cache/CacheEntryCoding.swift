@@ -97,14 +97,15 @@ enum CacheEntryCoding {
         _ options: CacheOptions
     ) -> CacheEntry? {
         var fields = head
-        guard let scope = fields.field(), let audience = fields.field().flatMap(CachePartition.Audience.init(stored:)),
+        guard let scope = fields.field(), let stored = fields.field(),
+            let audience = CachePartition.Audience(stored: stored, options),
             let isDecoded = fields.number(UInt8.self), let status = fields.number(UInt16.self),
             let version = fields.number(UInt8.self).flatMap(HTTPVersion.init(rawValue:)),
             let headers = fields.field().flatMap(HTTPHeaders.init(checkingBlock:)),
             let requestTime = fields.number(Int64.self), let vary = decodeVary(&fields),
             let userInfo = fields.field(), fields.isAtEnd, isDecoded <= 1, (100...999).contains(status)
         else { return nil }
-        let stored = StoredHead(
+        let kept = StoredHead(
             key: key,
             partition: CachePartition(TrustScope(stored: scope), stored: audience),
             vary: vary,
@@ -118,7 +119,7 @@ enum CacheEntryCoding {
             options: options,
             audience: audience
         )
-        return CacheEntry(stored, body: body, userInfo: userInfo.isEmpty ? nil : Data(userInfo), mayGoToDisk: true)
+        return CacheEntry(kept, body: body, userInfo: userInfo.isEmpty ? nil : Data(userInfo), mayGoToDisk: true)
     }
 
     private static func decodeVary(_ fields: inout FieldReader) -> [VaryField]? {

@@ -5,8 +5,10 @@ package struct CachePartition: Sendable, Hashable {
     package enum Audience: Sendable, Hashable {
         /// For every request: the server has said `public`.
         case everyone
-        /// For requests that name the same user, or none.
+        /// For requests that name the same user, or none, in whatever field.
         case only(RequestIdentity)
+        /// The same, of a program that acts for one user: fields that are no secrets name none.
+        case onlyBySecrets(RequestIdentity)
     }
 
     /// How the server was reached and why it was trusted.
@@ -23,6 +25,12 @@ package struct CachePartition: Sendable, Hashable {
         self.init(scope, .only(identity))
     }
 
+    /// The partition of responses to such a request.
+    package init(_ scope: TrustScope, for identities: RequestIdentities, _ options: CacheOptions) {
+        let isOfOne = options.contains(.servesOneUser)
+        self.init(scope, isOfOne ? .onlyBySecrets(identities.bySecrets) : .only(identities.byAnyField))
+    }
+
     /// The same for every user.
     package var shared: CachePartition { CachePartition(scope, .everyone) }
 
@@ -30,15 +38,18 @@ package struct CachePartition: Sendable, Hashable {
     ///
     /// - Parameter keepsIdentities: Whether digests of identities do.
     package func isLasting(keepsIdentities: Bool) -> Bool {
-        guard case .only(.named) = audience else { return scope.isLasting }
-        return scope.isLasting && keepsIdentities
+        switch audience {
+        case .everyone, .only(.unnamed), .onlyBySecrets(.unnamed): scope.isLasting
+        case .only(.named), .onlyBySecrets(.named): scope.isLasting && keepsIdentities
+        }
     }
 
-    /// Whether its responses are for requests that ask for this user.
-    package func admits(_ identity: RequestIdentity) -> Bool {
+    /// Whether its responses are for such a request.
+    package func admits(_ identities: RequestIdentities) -> Bool {
         switch audience {
         case .everyone: true
-        case .only(let own): own == identity
+        case .only(let own): own == identities.byAnyField
+        case .onlyBySecrets(let own): own == identities.bySecrets
         }
     }
 
@@ -56,14 +67,20 @@ extension CachePartition.Audience {
         case .everyone: [0]
         case .only(.unnamed): [1]
         case .only(.named(let digest)): [2] + digest.bytes
+        case .onlyBySecrets(.unnamed): [3]
+        case .onlyBySecrets(.named(let digest)): [4] + digest.bytes
         }
     }
 
-    init?(stored bytes: [UInt8]) {
+    /// Nil also for what another way of telling users apart has stored.
+    init?(stored bytes: [UInt8], _ options: CacheOptions) {
+        let isOfOne = options.contains(.servesOneUser)
         switch (bytes.first, ShortDigest(bytes: bytes.dropFirst())) {
         case (0, nil): self = .everyone
         case (1, nil): self = .only(.unnamed)
         case (2, let digest?): self = .only(.named(digest))
+        case (3, nil) where isOfOne: self = .onlyBySecrets(.unnamed)
+        case (4, let digest?) where isOfOne: self = .onlyBySecrets(.named(digest))
         default: return nil
         }
     }

@@ -21,9 +21,7 @@ package final class CacheRequest: Sendable {
     /// The caller validates a copy of its own and wants to see the answer.
     package let isConditional: Bool
     /// For whom it asks.
-    package let identity: RequestIdentity
-    /// For whom it would ask without its cookies; nil if it has none.
-    package let identityBesideCookies: RequestIdentity?
+    package let identities: RequestIdentities
 
     private enum Source {
         /// Few responses depend on the fields: they are put together where one does.
@@ -66,8 +64,7 @@ package final class CacheRequest: Sendable {
         // RFC 9111 §5.4: the older field counts where the newer one is missing.
         control = asked.hasControl ? asked.control : asked.pragma
         (isPartial, isConditional) = (asked.isPartial, asked.isConditional)
-        identity = asked.identity.identity
-        identityBesideCookies = asked.identity.identityBesideCookies
+        identities = asked.identity.identities
     }
 
     /// The fields as they are sent.

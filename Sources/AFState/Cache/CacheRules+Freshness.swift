@@ -120,7 +120,7 @@ extension CacheRules {
     ) -> Bool {
         if let status, ![500, 502, 503, 504].contains(status) { return false }
         let control = stored.control
-        guard stored.partition.admits(request.identity), !control.mustRevalidate, !control.noCache,
+        guard stored.partition.admits(request.identities), !control.mustRevalidate, !control.noCache,
             !control.isMalformed, !request.control.noCache,
             !request.control.isMalformed, !request.control.noStore,
             let window = [control.staleIfError, request.control.staleIfError].compactMap({ $0 }).max()

@@ -78,13 +78,13 @@ extension CacheRules {
     ) -> Confirmation {
         guard confirms(headers, stored.headers) else { return .mismatch }
         // To a request of another user a 304 has to name the very content.
-        let isOwn = stored.partition.admits(request.identity)
+        let isOwn = stored.partition.admits(request.identities)
         guard isOwn || strongTag(of: stored).map({ $0 == entityTag(in: headers) }) == true else { return .mismatch }
         let fields = merged(stored.headers, with: headers)
         return .confirmed(
             StoredHead(
                 key: stored.key,
-                partition: CachePartition(stored.partition.scope, for: request.identity),
+                partition: CachePartition(stored.partition.scope, for: request.identities, stored.options),
                 // If `Vary` has changed, the values of this request count.
                 vary: (VaryField.names(in: fields) ?? []).map { VaryField($0, of: request.headers) },
                 isDecoded: stored.isDecoded,

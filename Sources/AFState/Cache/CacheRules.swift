@@ -56,7 +56,7 @@ package enum CacheRules {
         under scope: TrustScope,
         decodes: Bool
     ) -> Bool {
-        mayAnswer(head, request) && head.partition.admits(request.identity)
+        mayAnswer(head, request) && head.partition.admits(request.identities)
             && isFor(scope, decodes: decodes, head)
     }
 
@@ -113,7 +113,7 @@ package enum CacheRules {
     ) -> CachePlan {
         let stored = request.mayBeAnswered ? stored : nil
         let network: CachePlan = request.control.onlyIfCached ? .fail : .network
-        if let stored, !stored.partition.admits(request.identity) {
+        if let stored, !stored.partition.admits(request.identities) {
             return askAboutOtherCookies(stored, for: request, policy)
                 ?? plan(request, policy: policy, stored: nil, now: now)
         }

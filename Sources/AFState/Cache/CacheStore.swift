@@ -101,7 +101,9 @@ package final class CacheStore: WritesAtExit {
         if isChosen {
             chosen.bitwiseOr(option.rawValue, ordering: .relaxed)
         } else {
-            chosen.bitwiseAnd(~option.rawValue, ordering: .relaxed)
+            let former = chosen.bitwiseAnd(~option.rawValue, ordering: .relaxed).oldValue
+            // What was for one user alone is not for the many that the program may have from now on.
+            if option == .servesOneUser, CacheOptions(rawValue: former).contains(option) { forgetAll() }
         }
     }
 

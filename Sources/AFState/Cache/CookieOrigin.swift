@@ -29,9 +29,9 @@ package struct CookieOrigin: Sendable, Hashable {
     private let others: RequestIdentity
 
     /// Nil if the request has no cookies, or others than those of a storage.
-    package init?(_ epoch: CookieEpoch, of request: CacheRequest) {
-        guard epoch != .none, let others = request.identityBesideCookies else { return nil }
+    package init?(_ epoch: CookieEpoch, of request: CacheRequest, _ options: CacheOptions) {
+        guard epoch != .none, let others = request.identities.besideCookies else { return nil }
         self.epoch = epoch
-        self.others = others
+        self.others = options.contains(.servesOneUser) ? others.bySecrets : others.byAnyField
     }
 }

@@ -97,6 +97,8 @@ package struct CacheOptions: OptionSet, Sendable {
     package static let guessesLifetimes = CacheOptions(rawValue: 1)
     /// Responses for one user may go to disk.
     package static let keepsUsersOnDisk = CacheOptions(rawValue: 2)
+    /// The program acts for one user: only secrets tell accounts apart.
+    package static let servesOneUser = CacheOptions(rawValue: 4)
 }
 
 /// Which fields of a response decide what a cache does with it. Most responses have few of them.

@@ -33,10 +33,18 @@ package enum RequestIdentity: Sendable, Hashable {
 
         var identity: RequestIdentity { Reader.identity(of: fields) }
 
-        /// What it would be without the cookies; nil if there are none.
-        var identityBesideCookies: RequestIdentity? {
+        var identities: RequestIdentities {
+            guard !fields.isEmpty else { return .unnamed }
+            let secrets = fields.filter { SecretNames.containsField(String(decoding: $0.name, as: UTF8.self)) }
             let others = fields.filter { !$0.name.elementsEqual("cookie".utf8) }
-            return others.count < fields.count ? Reader.identity(of: others) : nil
+            let otherSecrets = secrets.filter { !$0.name.elementsEqual("cookie".utf8) }
+            let identity = identity
+            return RequestIdentities(
+                byAnyField: identity,
+                bySecrets: secrets.count == fields.count ? identity : Reader.identity(of: secrets),
+                besideCookies: others.count == fields.count
+                    ? nil : (Reader.identity(of: others), Reader.identity(of: otherSecrets))
+            )
         }
 
         /// The same for the same fields, whatever their order. Lines of one name keep theirs.
@@ -70,24 +78,40 @@ package enum RequestIdentity: Sendable, Hashable {
         // Most names begin with another letter than all of a line.
         return switch first {
         case UInt8(ascii: "a"): isCalled("accept") || begins("accept-")
-        case UInt8(ascii: "b"): isCalled("baggage")
+        case UInt8(ascii: "b"): isCalled("baggage") || isCalled("b3")
         case UInt8(ascii: "c"): isCalled("cache-control") || isCalled("connection") || begins("content-")
         case UInt8(ascii: "d"): isCalled("date") || isCalled("dnt")
-        case UInt8(ascii: "e"): isCalled("expect")
+        case UInt8(ascii: "e"): isCalled("expect") || isCalled("elastic-apm-traceparent")
         case UInt8(ascii: "h"): isCalled("host")
         case UInt8(ascii: "i"): begins("if-") || isCalled("idempotency-key")
         case UInt8(ascii: "k"): isCalled("keep-alive")
         case UInt8(ascii: "l"): isCalled("last-event-id")
         case UInt8(ascii: "o"): isCalled("origin")
         case UInt8(ascii: "p"): isCalled("pragma") || isCalled("priority") || isCalled("prefer")
-        case UInt8(ascii: "r"): isCalled("range") || isCalled("referer")
-        case UInt8(ascii: "s"): begins("sec-fetch-") || begins("sec-ch-")
+        case UInt8(ascii: "r"): isCalled("range") || isCalled("referer") || isCalled("request-id")
+        case UInt8(ascii: "s"): begins("sec-fetch-") || begins("sec-ch-") || isCalled("sentry-trace")
         case UInt8(ascii: "t"):
             isCalled("te") || isCalled("trailer") || isCalled("transfer-encoding") || isCalled("traceparent")
                 || isCalled("tracestate")
-        case UInt8(ascii: "u"): isCalled("user-agent") || isCalled("upgrade") || isCalled("upgrade-insecure-requests")
-        case UInt8(ascii: "x"): isCalled("x-request-id") || isCalled("x-correlation-id") || begins("x-b3-")
+        case UInt8(ascii: "u"):
+            isCalled("user-agent") || isCalled("upgrade") || isCalled("upgrade-insecure-requests")
+                || isCalled("uber-trace-id")
+        case UInt8(ascii: "x"):
+            isCalled("x-request-id") || isCalled("x-correlation-id") || begins("x-b3-") || begins("x-datadog-")
+                || isCalled("x-amzn-trace-id") || isCalled("x-cloud-trace-context") || isCalled("x-requested-with")
         default: false
         }
     }
+}
+
+/// For whom a request asks, by each of the two ways in which a program tells its users apart.
+package struct RequestIdentities: Sendable {
+    /// A program that acts for many: any field may name one.
+    package let byAnyField: RequestIdentity
+    /// A program that acts for one, who may have several accounts: only secrets do (``SecretNames``).
+    package let bySecrets: RequestIdentity
+    /// Both without the cookies; nil if there are none.
+    let besideCookies: (byAnyField: RequestIdentity, bySecrets: RequestIdentity)?
+
+    static let unnamed = RequestIdentities(byAnyField: .unnamed, bySecrets: .unnamed, besideCookies: nil)
 }

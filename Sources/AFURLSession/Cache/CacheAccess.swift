@@ -226,11 +226,11 @@ final class CacheAccess: TimerTarget {
             CacheRules.mayBeOfUse(status, facts) && store.bodyLimit > 0 || store.mayHoldOutdated
         else { return nil }
         let request = CacheRequest.of(question.request)
-        let came = now
+        let (came, options) = (now, store.options)
         let names = facts.contains(.vary) ? VaryField.names(in: headers) ?? [] : []
         let head = StoredHead(
             key: request.key,
-            partition: CachePartition(question.scope, for: request.identity),
+            partition: CachePartition(question.scope, for: request.identities, options),
             vary: names.map { VaryField($0, of: request.headers) },
             isDecoded: isDecoded,
             status: status,
@@ -239,8 +239,8 @@ final class CacheAccess: TimerTarget {
             requestTime: sent.wall,
             responseTime: came.wall,
             responseMonotonic: came.monotonic,
-            options: store.options,
-            cookies: CookieOrigin(question.cookies, of: request),
+            options: options,
+            cookies: CookieOrigin(question.cookies, of: request, options),
             facts: facts
         )
         let storage = CacheRules.mayStore(head, for: request)

@@ -20,7 +20,7 @@ struct CacheLookUp: Sendable {
         policy = question.policy
         scope = question.scope
         decodes = question.decodes
-        origin = CookieOrigin(question.cookies, of: request)
+        origin = CookieOrigin(question.cookies, of: request, store?.options ?? [])
         url = question.request.location
     }
 

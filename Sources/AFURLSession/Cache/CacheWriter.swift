@@ -89,7 +89,7 @@ final class CacheWriter: BodyTap {
         let headers = http.map { CacheRules.storedFields($0.headers) } ?? head.headers
         let own = StoredHead(
             key: head.key,
-            partition: CachePartition(scope, for: request.identity),
+            partition: CachePartition(scope, for: request.identities, head.options),
             vary: (VaryField.names(in: headers) ?? []).map { VaryField($0, of: request.headers) },
             isDecoded: head.isDecoded,
             status: http?.statusCode ?? head.status,

@@ -112,7 +112,7 @@ extension StoredHead {
         else { return nil }
         self.init(
             key: question.key,
-            partition: CachePartition(scope, for: question.identity),
+            partition: CachePartition(scope, for: question.identities, options),
             // A field that the program's request does not have does not matter to the program.
             vary: names.filter { question.headers.contains($0) }.map { VaryField($0, of: question.headers) },
             isDecoded: true,

@@ -147,6 +147,16 @@ public final class URLCache: NSObject, Sendable {
         set { store.choose(.keepsUsersOnDisk, newValue) }
     }
 
+    /// Whether the program acts for one user, as an app or a command does. False unless set: the program may act for
+    /// many, and any field of a request that is not known to say nothing of a user tells users apart, so that requests with
+    /// a number in a field of their own (`X-Count: 7`) get no hits. If set, only credentials, cookies and fields with the
+    /// names of secrets (``/AFState/SecretNames``) do. Set it before the first request: setting it back removes all
+    /// responses.
+    public var servesOneUser: Bool {
+        get { store.options.contains(.servesOneUser) }
+        set { store.choose(.servesOneUser, newValue) }
+    }
+
     // MARK: - Looking, storing, removing
 
     /// The stored response for a request, however old; nil if there is none.
@@ -213,7 +223,7 @@ public final class URLCache: NSObject, Sendable {
         let mentioned = entries.filter { entry in
             let head = entry.head
             return head.key == question.key
-                && head.partition.admits(question.identity)
+                && head.partition.admits(question.identities)
                 && head.vary.allSatisfy { field in
                     !question.headers.contains(field.name) || VaryField(field.name, of: question.headers) == field
                 }

@@ -301,6 +301,10 @@ struct HelpTopic: Sendable {
         store. no-cache: ask the server itself whether it is still good. force-cache:
         what there is, however old. only-if-cached: the same, and nothing is sent.
 
+        It is for one user: of the fields of a request only credentials, cookies and
+        others with the name of a secret tell its responses apart. These are not in the
+        folder.
+
         """
     )
 

@@ -71,6 +71,7 @@ import Foundation
         let cache = URLCache(memoryCapacity: 4 << 20, diskCapacity: 1 << 30, directory: place)
         // As a browser, and unlike a session unless it is told to.
         cache.guessesFreshness = true
+        cache.servesOneUser = true
         caches[key] = cache
         return cache
     }

@@ -93,7 +93,7 @@ extension CacheTests {
         func identities(name: String) throws {
             func partition(_ value: String?) throws -> CachePartition {
                 let fields = value.map { [name: $0] } ?? [:]
-                return CachePartition(.clear, for: try request("http://a.test/", fields).identity)
+                return CachePartition(.clear, for: try request("http://a.test/", fields).identities.byAnyField)
             }
             let all = try [nil, "Basic YTph", "Basic YTpi", "Bearer YTph", "basic YTph"].map { try partition($0) }
             #expect(Set(all).count == all.count)
@@ -117,15 +117,15 @@ extension CacheTests {
                 "X-Request-ID": "1", "X-Correlation-Id": "2", "x-b3-traceid": "3", "Sec-Fetch-Mode": "cors",
                 "Upgrade-Insecure-Requests": "1", "Idempotency-Key": "9", "Date": "x", "Last-Event-ID": "1",
             ]
-            #expect(try request("http://a.test/", fields).identity == .unnamed)
+            #expect(try request("http://a.test/", fields).identities.byAnyField == .unnamed)
             for name in [
                 "Accep", "X-Accept", "Cookie2", "Datex", "X-Request", "Xx-b3-", "Set-Cookie", "From", "Prefers",
             ] {
-                #expect(try request("http://a.test/", [name: "1"]).identity != .unnamed, "\(name)")
+                #expect(try request("http://a.test/", [name: "1"]).identities.byAnyField != .unnamed, "\(name)")
             }
             SecretNames.added.insert("X-Request-Id")
             defer { SecretNames.added.remove("X-Request-Id") }
-            #expect(try request("http://a.test/", ["x-request-id": "1"]).identity != .unnamed)
+            #expect(try request("http://a.test/", ["x-request-id": "1"]).identities.byAnyField != .unnamed)
         }
 
         @Test(
@@ -142,11 +142,11 @@ extension CacheTests {
             let fields = [("Cache-Control", control), ("Set-Cookie", cookie)].compactMap { name, value in
                 value.map { (name, $0) }
             }
-            let own = CachePartition(.clear, for: named.identity)
+            let own = CachePartition(.clear, for: named.identities.byAnyField)
             let stored = head(fields, for: named, partition: own)
             #expect(stored.partition == (isForAll ? own.shared : own))
             for other in [try request("http://a.test/"), try request("http://a.test/", ["X-Api-Key": "two"])] {
-                #expect(stored.partition.admits(other.identity) == isForAll)
+                #expect(stored.partition.admits(other.identities) == isForAll)
             }
         }
     }

@@ -51,7 +51,7 @@ extension CacheTests {
             fields: [String: String]
         ) throws {
             let asked = try request("http://a.test/x", fields)
-            let own = CachePartition(.clear, for: asked.identity)
+            let own = CachePartition(.clear, for: asked.identities.byAnyField)
             for cookie in [[], [("Set-Cookie", "a=b")]] {
                 let stored = head(
                     [("Cache-Control", control)] + cookie,

@@ -153,6 +153,46 @@ struct CacheIdentityTests {
         #expect(server.requests.count == 2)
     }
 
+    @Test func `T-CAC-02 a program for one user tells apart accounts, and not what counts its requests`() async throws {
+        let server = try Self.server(["Cache-Control": "private, max-age=60"])
+        let url = server.url("/")
+        let scratch = try ScratchFolder()
+        /// In another process each time, since the caches share the folder alone.
+        func answer(_ fields: [String: String], isForOne: Bool = true) async throws -> String? {
+            let cache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 1 << 20, directory: scratch.url)
+            cache.servesOneUser = isForOne
+            let session = URLSession.loopback { $0.urlCache = cache }
+            var request = URLRequest(url: url)
+            request.allHTTPHeaderFields = fields
+            let answer = try await session.outcome(of: request).text
+            await session.written()
+            return answer
+        }
+        #expect(try await answer(["X-User": "ann"]) == "ann")
+        #expect(try await answer(["X-User": "bob"]) == "ann" && server.requests.count == 1)
+        for key in ["1", "2"] { #expect(try await answer(["X-Api-Key": key]) == key) }
+        #expect(server.requests.count == 3)
+        // Another way of telling users apart finds nothing of it, not even for who names none.
+        #expect(try await answer([:], isForOne: false) == "nobody" && server.requests.count == 4)
+        #expect(try await answer(["X-User": "bob"], isForOne: false) == "bob")
+    }
+
+    @Test func `T-CAC-02 a cache that is no longer for one user has none of his responses`() async throws {
+        let server = try Self.server(["Cache-Control": "private, max-age=60"])
+        let cache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 0)
+        cache.servesOneUser = true
+        let session = URLSession.loopback { $0.urlCache = cache }
+        func answer(_ user: String) async throws -> String? {
+            try await session.outcome(of: Way.user.request(of: user, to: server.url("/"))).text
+        }
+        #expect(try await answer("ann") == "ann")
+        await session.settled()
+        #expect(try await answer("bob") == "ann")
+        cache.servesOneUser = false
+        #expect(cache.currentMemoryUsage == 0)
+        #expect(try await answer("bob") == "bob")
+    }
+
     @Test func `T-CAC-02 a response that becomes private is only for the user who asked`() async throws {
         let server = try TestServer()
         let control = Lock("public, max-age=0")
