@@ -62,15 +62,24 @@ struct CacheDiskIndex: Sendable {
     init(_ entries: [Entry]) {
         resize(for: entries.count)
         // Entries of one segment mostly follow each other, and a table is quicker than a dictionary.
-        var (segment, run) = (UInt16(0), 0)
-        for entry in entries where put(entry.tag, entry.place.packed) {
-            if entry.place.segment != segment {
-                note(segment, run)
-                (segment, run) = (entry.place.segment, 0)
+        var runs: [(segment: UInt16, count: Int)] = []
+        slots.withUnsafeMutableBufferPointer { slots in
+            var (segment, count) = (UInt16(0), 0)
+            for entry in entries {
+                guard let slot = CacheDiskIndex.vacancy(for: entry.tag, in: UnsafeBufferPointer(slots)) else { continue }
+                slots[slot] = Slot(tag: entry.tag, packed: entry.place.packed)
+                if entry.place.segment != segment {
+                    runs.append((segment, count))
+                    (segment, count) = (entry.place.segment, 0)
+                }
+                count += 1
             }
-            run += 1
+            runs.append((segment, count))
         }
-        note(segment, run)
+        for run in runs {
+            used += run.count
+            note(run.segment, run.count)
+        }
     }
 
     var isEmpty: Bool { count == 0 }
@@ -204,9 +213,19 @@ struct CacheDiskIndex: Sendable {
         counts[segment] = number > 0 ? number : nil
     }
 
+    /// The first slot that a tag may be in and that holds no entry.
+    @inline(__always)
+    private static func vacancy(for tag: UInt64, in slots: UnsafeBufferPointer<Slot>) -> Int? {
+        for group in Groups(of: tag, among: slots.count) {
+            for index in group where slots[index].packed <= Slot.removed { return index }
+        }
+        return nil
+    }
+
     /// Takes the first slot of the tag that holds no entry.
     private mutating func put(_ tag: UInt64, _ packed: UInt64) -> Bool {
-        guard let slot = first(tag, where: { $0.packed <= Slot.removed }) else { return false }
+        let slot = slots.withUnsafeBufferPointer { CacheDiskIndex.vacancy(for: tag, in: $0) }
+        guard let slot else { return false }
         if slots[slot].packed == Slot.free { used += 1 }
         slots[slot] = Slot(tag: tag, packed: packed)
         return true

@@ -94,7 +94,7 @@ extension CacheFolder {
     private func note(_ records: [CacheRecord], in number: UInt16) -> [CacheDiskIndex.Entry] {
         active?.records += records
         if let end = records.last?.end { segments[number]?.end = end }
-        return records.compactMap { entry($0.tag, in: number, $0) }
+        return records.compactMap { entry($0, in: number) }
     }
 
     /// Removes what a write left behind the last record, or gives the segment up.

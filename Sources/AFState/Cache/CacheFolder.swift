@@ -116,10 +116,10 @@ package final class CacheFolder {
     func load() throws(SystemCallError) -> CacheDiskIndex {
         for number in Array(segments.keys) where number != active?.number { drop(number) }
         unreported = Changes()
-        let own = active.map { active in active.records.compactMap { entry($0.tag, in: active.number, $0) } } ?? []
+        if let active { unreported.added = active.records.compactMap { entry($0, in: active.number) } }
         try look()
         defer { unreported = Changes() }
-        return CacheDiskIndex(own + unreported.added)
+        return CacheDiskIndex(unreported.added)
     }
 
     /// What other processes appended and removed since the last time, and what ``append(_:)`` wrote before it failed.
@@ -184,12 +184,20 @@ package final class CacheFolder {
     ) throws(SystemCallError) {
         guard var segment = segments[number] else { return }
         let size = Int(clamping: status.size)
-        var found: [CacheDiskIndex.Entry] = []
+        // Taken out and put back: there may be many.
+        var added: [CacheDiskIndex.Entry] = []
+        swap(&added, &unreported.added)
+        let known = added.count
+        var isRead = false
+        defer {
+            if !isRead { added.removeSubrange(known...) }
+            swap(&added, &unreported.added)
+        }
         let footer = try CacheFooter.read(file, size: size, key: segment.name.key) { tag, offset, length in
             guard offset >= segment.end, let place = CachePlace(segment: number, offset: offset, length: length) else {
                 return
             }
-            found.append(CacheDiskIndex.Entry(tag: tag, place: place))
+            added.append(CacheDiskIndex.Entry(tag: tag, place: place))
         }
         let start = body == nil ? segment.end : 0
         let end =
@@ -197,18 +205,18 @@ package final class CacheFolder {
                 try CacheRecord.scan(file, from: start, to: size, key: segment.name.key) { record in
                     body?(record)
                     guard record.isLive, record.offset >= segment.end else { return }
-                    if let entry = entry(record.tag, in: number, record) { found.append(entry) }
+                    if let entry = entry(record, in: number) { added.append(entry) }
                 }
             }
         segment.isSealed = footer != nil
         (segment.end, segment.size, segment.allocated) = (max(segment.end, end), size, Int(status.allocated))
         segments[number] = segment
-        unreported.added += found
+        isRead = true
     }
 
-    func entry(_ tag: UInt64, in number: UInt16, _ record: CacheRecord) -> CacheDiskIndex.Entry? {
+    func entry(_ record: CacheRecord, in number: UInt16) -> CacheDiskIndex.Entry? {
         CachePlace(segment: number, offset: record.offset, length: record.length)
-            .map { CacheDiskIndex.Entry(tag: tag, place: $0) }
+            .map { CacheDiskIndex.Entry(tag: record.tag, place: $0) }
     }
 
     // MARK: - Numbers
