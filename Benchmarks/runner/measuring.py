@@ -6,7 +6,7 @@ from pathlib import Path
 from . import coldstart, counts
 from .clients import CLIENTS
 from .machine import CLIENT_CORE, busy_seconds, note, pinned, raise_descriptor_limit, wait_for_quiet
-from .programs import Failed, Unsupported, report_of
+from .programs import Failed, TooSlow, Unsupported, report_of
 from .results import TOO_MUCH_FOREIGN, derived
 from .servers import ECHO_MODULE, OWN_SERVERS, Nginx
 from .trust import Trust, own_system
@@ -87,12 +87,12 @@ class Bench:
         return [*start, self.programs / client.program, server.url(case, self.turn), case.count_for(client),
                 case.concurrency, "--warm", case.warm_for(client), *trust, *options, *client.options]
 
-    def observed(self, command, server, warm=0):
+    def observed(self, command, server, warm=0, seconds=300):
         """A program's own report, and what the server and others used meanwhile."""
         wait_for_quiet(self.patience)
         busy, served, own, start = busy_seconds(), server.cpu_seconds(), os.times(), time.monotonic()
         # Some clients store a body elsewhere first: moving it must not be copying it.
-        report = report_of(pinned(CLIENT_CORE, command), TMPDIR=str(self.folder))
+        report = report_of(pinned(CLIENT_CORE, command), seconds, TMPDIR=str(self.folder))
         wall, after = time.monotonic() - start, os.times()
         served, busy = server.cpu_seconds() - served, busy_seconds() - busy
         own = after.children_user - own.children_user + after.children_system - own.children_system
@@ -103,7 +103,8 @@ class Bench:
         return report
 
     def request(self, case, client):
-        row = self.observed(self.command(case, client), self.servers[case.server], case.warm_for(client))
+        row = self.observed(self.command(case, client), self.servers[case.server], case.warm_for(client),
+                            case.seconds)
         return derived(row, case)
 
     def start(self, case, client):
@@ -182,6 +183,8 @@ class Session:
         except Failed as reason:
             self.progress.say(f"{client.title} in {case.name}: {reason}")
             self.failures.setdefault(f"{case.name} {client.name}", str(reason))
+            if isinstance(reason, TooSlow):
+                self.pairs.remove((case, client))
         self.progress.step(case.name, client.name, row)
 
 

@@ -11,6 +11,10 @@ class Failed(Exception):
     """A client did not do what it was asked to."""
 
 
+class TooSlow(Failed):
+    """A client was not done in the time that the case gives it."""
+
+
 class Unsupported(Exception):
     """A client does not know an option: its part is not written yet, or it cannot do this at all."""
 
@@ -22,7 +26,7 @@ def run(command, seconds=300, **environment):
         done = subprocess.run(command, capture_output=True, text=True, timeout=seconds,
                               env=dict(os.environ, **environment))
     except subprocess.TimeoutExpired:
-        raise Failed(f"not done after {seconds} s: {' '.join(command)}") from None
+        raise TooSlow(f"not done after {seconds} s: {' '.join(command)}") from None
     if done.returncode == UNKNOWN_OPTION:
         raise Unsupported(last_line(done.stderr))
     if done.returncode != 0:
