@@ -48,6 +48,8 @@ struct HSTSHosts: Sendable {
 
     var isEmpty: Bool { known.isEmpty }
     var entries: [HSTSStore.Entry] { known.values.map(\.entry) }
+    /// How many sites take memory.
+    var siteCount: Int { sizes.count }
 
     subscript(host: String) -> HSTSStore.Entry? { known[host]?.entry }
 

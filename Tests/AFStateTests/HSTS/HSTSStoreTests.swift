@@ -210,6 +210,26 @@ struct HSTSStoreTests {
         #expect(store.entries.isEmpty)
     }
 
+    @Test func `nothing is left of a site whose last host goes`() throws {
+        var hosts = HSTSHosts()
+        let entries = try (0..<20).map { number in
+            try #require(
+                HSTSStore.Entry(
+                    host: "h\(number).s\(number / 2).test",
+                    includesSubdomains: false,
+                    expires: .distantFuture
+                )
+            )
+        }
+        for entry in entries { hosts.insert(entry) { String($0.split(separator: ".")[1]) } }
+        #expect(hosts.siteCount == 10)
+        for (number, entry) in entries.enumerated() {
+            hosts.remove(entry.host)
+            #expect(hosts.siteCount == 10 - (number + 1) / 2)
+        }
+        #expect(hosts.isEmpty)
+    }
+
     @Test func `T-STS-04 a server cannot fill the memory`() throws {
         let store = HSTSStore()
         let headers = try #require(
