@@ -66,7 +66,9 @@ struct CacheDiskIndex: Sendable {
         slots.withUnsafeMutableBufferPointer { slots in
             var (segment, count) = (UInt16(0), 0)
             for entry in entries {
-                guard let slot = CacheDiskIndex.vacancy(for: entry.tag, in: UnsafeBufferPointer(slots)) else { continue }
+                guard let slot = CacheDiskIndex.vacancy(for: entry.tag, in: UnsafeBufferPointer(slots)) else {
+                    continue
+                }
                 slots[slot] = Slot(tag: entry.tag, packed: entry.place.packed)
                 if entry.place.segment != segment {
                     runs.append((segment, count))
