@@ -46,7 +46,7 @@ extension CacheStore {
             removeDoomed(&disk)
             let (places, removals) = withState { ($0.places(of: key), $0.removals) }
             let read = folder.map { folder in places.compactMap { self.read($0, key, in: folder) } } ?? []
-            return withState { state in
+            return withState { state -> CacheEntry? in
                 // An entry that was removed while it was read does not come back.
                 guard state.removals == removals else { return choose(state.entries(for: key)) }
                 let fresh = read.filter { state.keep($0.entry, at: $0.place, moves: $0.isOld) }.map(\.entry)
