@@ -98,7 +98,10 @@ package struct ExchangeMachine: Sendable {
             return .wait
 
         case (.underWay, .sendingFailed):
-            return stopSending()
+            // A server that closes its reading side has often said why before: 413, 401. So its answer is still
+            // waited for. The exchange cannot be over: whatever ends it has stopped sending before.
+            sending = .stopped
+            return .stopSending
 
         case (.done, .sendingFailed), (.stopped, .sendingFailed):
             // All was handed over, or given up; the reading side tells the rest.
@@ -112,12 +115,6 @@ package struct ExchangeMachine: Sendable {
             (_, .peerClosed), (_, .cancelled):
             preconditionFailure("\(event) belongs to the other half")
         }
-    }
-
-    /// A server that closes its reading side has often said why before: 413, 401. So its answer is still waited for.
-    private mutating func stopSending() -> Action {
-        sending = .stopped
-        return isOver ? .wait : .stopSending
     }
 
     // MARK: - The peer's half

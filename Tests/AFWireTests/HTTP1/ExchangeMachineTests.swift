@@ -39,6 +39,14 @@ import Testing
         #expect(actions(all) == [.wait, .deliverHead(stopSending: false), .finish(reuse: true)])
     }
 
+    @Test func `T-MSG-43 an interim answer is waited behind, and stops no upload`() {
+        var machine = ExchangeMachine()
+
+        #expect(machine.handle(.interimResponse) == .wait)
+        #expect(machine.isSending && !machine.isOver)
+        #expect(actions([.requestFinished, .interimResponse]) == [.wait, .wait])
+    }
+
     @Test func `T-MSG-43 a failed upload still waits for the answer`() {
         let answered: [Event] = [.sendingFailed, .requestFinished, .responseHead, .sendingFailed, Self.clean]
         let silent: [Event] = [.sendingFailed, .peerClosed(receivedBytes: false)]
