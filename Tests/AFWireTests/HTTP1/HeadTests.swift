@@ -110,6 +110,9 @@ import Testing
         WireRow(String(repeating: "\r\n", count: 100), .refused(.status)).check(fresh)
         WireRow("\r\n" + response, .refused(.status)).check()
         WireRow("HTTP/1.1 100 Continue\r\n\r\n\r\n" + response, .refused(.status)).check(fresh)
+        // At once: nothing that may follow makes it good.
+        WireRow("\r", .refused(.status)).check()
+        WireRow("X", .refused(.status)).check(fresh)
     }
 
     private static let lines = ["HTTP/1.1 200 OK", "A: b", "Content-Length: 2", ""]
@@ -247,6 +250,12 @@ import Testing
         WireRow("HTTP/1.1 200 OK\r\n\(field)\r\n\r\n", .refused(.header)).check(ResponseSetting(method: "HEAD"))
     }
 
+    @Test func `T-MSG-27 the error for a folded length shows all of its lines`() {
+        let text = detail(of: Array("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n ,3\r\n".utf8))
+
+        #expect(text.contains("Content-Length: 2") && text.contains(" ,3"), "\(text)")
+    }
+
     @Test(arguments: ["\0", "\u{1B}[2J", "\u{7F}", "a\rb", "a\u{8}"])
     func `T-MSG-27 a control character in a continued line is refused`(text: String) {
         WireRow("HTTP/1.1 200 OK\r\nX: a\r\n b\(text)c\r\n" + Self.fields, .refused(.header)).check()
@@ -298,7 +307,9 @@ import Testing
         "\u{212A}eep-Alive: timeout=5", "a\u{A0}: b",
     ])
     func `T-MSG-28 a line without a proper name is refused, never skipped`(line: String) {
-        WireRow("HTTP/1.1 200 OK\r\n\(line)\r\n" + Self.fields, .refused(.header)).check()
+        for before in ["", "A: b\r\n"] {
+            WireRow("HTTP/1.1 200 OK\r\n\(before)\(line)\r\n" + Self.fields, .refused(.header)).check()
+        }
     }
 
     @Test func `T-MSG-28 every token is a name and an empty value is a value`() {

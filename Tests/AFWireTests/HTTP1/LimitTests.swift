@@ -61,6 +61,18 @@ import Testing
 
         WireRow("HTTP/1.1 204 X\r\nA: \rb\(long)\r\n\r\n", .refused(.header)).check(setting)
         WireRow("HTTP/1.1 204 X\r\nA: \(long)\rb\r\n\r\n", .refused(.limit(.lineBytes))).check(setting)
+        // A CR right behind the last byte that a line may have.
+        let exact = String(long.prefix(17))
+        WireRow("HTTP/1.1 204 \(exact)\r\r\n\r\n", .refused(.status)).check(setting)
+        WireRow("HTTP/1.1 204 X\r\n0123456789: \(exact)x\r\r\n\r\n", .refused(.header)).check(setting)
+    }
+
+    @Test func `T-MSG-29 a broken line is broken, even where there is one too many`() {
+        let setting = Self.small { $0.headFields = 1 }
+
+        for line in ["\rC: d", "C: d\r", "C: \rd"] {
+            WireRow("HTTP/1.1 204 X\r\nA: b\r\n\(line)\r\n\r\n", .refused(.header)).check(setting)
+        }
     }
 
     @Test func `T-MSG-29 the standard limits hold against many fields and long ones`() {
@@ -161,6 +173,7 @@ import Testing
             let outcome = setting.outcome(of: Self.interim + Self.final)
             #expect(outcome.error == (isGood ? nil : .limit(.taskHeadBytes)), "budget \(budget)")
         }
+        #expect(ResponseSetting(headBudget: 0).outcome(of: "H").error == .limit(.taskHeadBytes))
     }
 
     @Test func `T-MSG-37 every head received is counted`() throws {

@@ -43,6 +43,20 @@ import Testing
         }
     }
 
+    @Test func `nothing, at no address, is no part of a response`() throws {
+        var decoder = ResponseDecoder(method: "GET")
+        for _ in 1...2 {
+            let step = try decoder.decode(UnsafeRawBufferPointer(start: nil, count: 0))
+            guard case .needMore = step.event, step.consumed == 0 else {
+                Issue.record("\(step)")
+                return
+            }
+        }
+        try feed("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", to: &decoder)
+        try feed("", to: &decoder)
+        #expect(decoder.framedExactly)
+    }
+
     @Test func `after the end of the connection each call repeats the error`() throws {
         var decoder = ResponseDecoder(method: "GET")
         try feed("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n", to: &decoder)
@@ -86,5 +100,6 @@ import Testing
                 try decoder.decode(UnsafeRawBufferPointer(rebasing: $0[offset...])).consumed
             }
         } while offset < bytes.count
+        #expect(offset == bytes.count)
     }
 }
