@@ -47,6 +47,7 @@ extension SecuredTests {
                     stage.client.answer(.unasked)
                 }
                 #expect(judge.engine(engine, judges: [stage.leaf]).word == "accept")
+                #expect(judge.isChainTrusted)
                 for round in 3...4 {
                     #expect(judge.engineNeedsIdentity(engine).word == "later")
                     #expect(judge.engineNeedsIdentity(engine).word == "later")
@@ -58,6 +59,29 @@ extension SecuredTests {
                 #expect(judge.engineNeedsIdentity(engine).word == "none")
                 #expect(stage.client.questions == ["trust", "trust", "identity", "identity"])
                 #expect(!judge.delegateWasAsked)
+            }
+        }
+
+        @Test func `T-TLS-30 one answer alone trusts a stranger, and a refusal says which answer refused`() {
+            let answers: [(HandshakeAnswer, String)] = [
+                (.trust, "accepted"), (.standard, "evaluation"), (.unasked, "evaluation"), (.reject, "rejected"),
+                (.evaluated(.accept), "rejected"), (.none, "unanswered"), (.cancel, "cancelled"),
+            ]
+            stage.onLoop { [stage] in
+                for (answer, outcome) in answers {
+                    let (judge, handshake) = try stage.judge()
+                    let engine = try stage.engine(judge)
+                    #expect(judge.engine(engine, judges: [stage.stranger]).word == "later")
+                    stage.client.answer(answer)
+
+                    let verdict = judge.engine(engine, judges: [stage.stranger]).word
+                    #expect(verdict == (outcome == "accepted" ? "accept" : "refuse"), "\(answer)")
+                    #expect(judge.refusal.word == outcome, "\(answer)")
+                    #expect(judge.followsDelegate == (outcome == "accepted"), "\(answer)")
+                    #expect(!judge.hasOfferedSession && !(judge.followsDelegate && judge.isChainTrusted))
+                    judge.serve(nil)
+                    withExtendedLifetime(handshake) {}
+                }
             }
         }
 
@@ -95,6 +119,8 @@ extension SecuredTests {
 /// What a judge needs, without a network.
 private final class Stage {
     let leaf: Certificate
+    /// Of another authority.
+    let stranger: Certificate
     let client = AskingClient()
     private let key: ConnectionKey
     private let security: SecurityContext
@@ -109,6 +135,7 @@ private final class Stage {
         )
         let authority = try CertificateAuthority()
         leaf = try authority.issue(for: "api.test").certificate
+        stranger = try CertificateAuthority().issue(for: "api.test").certificate
         var configuration = TLSConfiguration()
         configuration.anchors = .certificates([authority.certificate])
         security = SecurityContext(id: 1, configuration, evaluator, [], sessionsPerPeer: 2)
@@ -182,6 +209,20 @@ extension TLSVerdict {
         case .later: "later"
         case .accept: "accept"
         case .refuse: "refuse"
+        }
+    }
+}
+
+extension TrustRefusal? {
+    fileprivate var word: String {
+        switch self {
+        case nil: "accepted"
+        case .evaluation: "evaluation"
+        case .rule: "rule"
+        case .rejected: "rejected"
+        case .unanswered: "unanswered"
+        case .cancelled: "cancelled"
+        case .noAnchors: "anchors"
         }
     }
 }

@@ -75,6 +75,18 @@ extension CacheTests {
             #expect(Set([TrustScope.clear, .program].map { $0.through("/a") }).count == 2)
         }
 
+        @Test func `T-CAC-28 what an evaluator without a fingerprint accepts stays in its session`() throws {
+            let endpoint = try RequestURL("https://a.test/").endpoint
+            let evaluators: [(any ServerEvaluator)?] = [nil, FixedEvaluator.accepting, FixedEvaluator { _ in .accept }]
+            for evaluator in evaluators {
+                // The first ones of two sessions have the same number.
+                let rules = SecurityContext(id: 1, TLSConfiguration(), evaluator, [7], sessionsPerPeer: 1)
+                let scopes = (1...2).map { _ in scope(at: endpoint, within: LimitSettings(), under: rules) }
+                #expect(scopes.allSatisfy { $0.isLasting == rules.isNamed })
+                #expect((scopes[0] == scopes[1]) == rules.isNamed)
+            }
+        }
+
         private func scope(
             at endpoint: Endpoint,
             within limits: LimitSettings,

@@ -285,11 +285,11 @@ struct ProtocolRedirectTests {
         #expect(server.requests.filter { $0.path == "/end" }.allSatisfy { $0.method == "GET" && $0.body.isEmpty })
     }
 
-    /// The request that a class makes has the task's body, another one, or none.
+    /// The request that a class makes has the task's body, which the class may have read, another one, or none.
     @Test(arguments: [
         ("POST", 302, "none", "POST task"), ("PUT", 301, "none", "PUT task"), ("POST", 307, "none", "POST task"),
         ("POST", 308, "own", "POST own"), ("POST", 302, "own", "POST own"), ("POST", 307, "stream", "POST stream"),
-        ("POST", 303, "none", "POST "), ("POST", 303, "own", "POST own"),
+        ("POST", 303, "none", "POST "), ("POST", 303, "own", "POST own"), ("POST", 307, "read", "POST task"),
     ])
     func `the task's body goes along, unless the class gives another one or the status drops it`(
         method: String,
@@ -307,7 +307,7 @@ struct ProtocolRedirectTests {
                 case "own": request.httpBody = Data("own".utf8)
                 case "stream": request.httpBodyStream = InputStream(data: Data("stream".utf8))
                 case "none": (request.httpBody, request.httpBodyStream) = (nil, nil)
-                default: break
+                default: request.httpBodyStream?.readToEnd()
                 }
             }
         }
@@ -324,6 +324,24 @@ struct ProtocolRedirectTests {
         session.uploadTask(withStreamedRequest: request).resume()
         try await witness.words.wait("the end") { $0.contains { $0.hasPrefix("completed") } }
         #expect(String(decoding: witness.body.withLock { $0 }, as: UTF8.self) == expected)
+    }
+
+    @Test func `where the status drops the body, the stream that a class got does not go along`() async throws {
+        let folder = try ScratchFolder()
+        try Data("task".utf8).write(to: folder.file("body"))
+        server.route("POST", "/echo") { ServerReply.text("\($0.method) \($0.bodyText)") }
+        let target = server.url("/echo")
+        let first = StubSite { $0.redirect(to: target, 303) }
+        let witness = Witness { $0.stream = { InputStream(data: Data("task".utf8)) } }
+        let session = StubSite.session(delegate: witness)
+        let request = URLRequest("POST", first.url())
+
+        let file = try await session.upload(for: request, fromFile: folder.file("body")).0
+        #expect(String(decoding: file, as: UTF8.self) == "POST ")
+        session.uploadTask(withStreamedRequest: request).resume()
+        try await witness.words.wait("the end") { $0.contains { $0.hasPrefix("completed") } }
+        #expect(String(decoding: witness.body.withLock { $0 }, as: UTF8.self) == "POST ")
+        #expect(first.log.value.requests.allSatisfy { $0.httpBodyStream != nil })
     }
 
     @Test func `a body that a class adds to a GET is refused, and not left out`() async throws {
@@ -387,4 +405,13 @@ private final class FileOnce: URLProtocol, @unchecked Sendable {
     }
 
     override func stopLoading() {}
+}
+
+extension InputStream {
+    fileprivate func readToEnd() {
+        var buffer = [UInt8](repeating: 0, count: 100)
+        open()
+        while read(&buffer, maxLength: buffer.count) > 0 {}
+        close()
+    }
 }

@@ -69,6 +69,30 @@ extension SecuredTests {
             #expect(site.server.connections.dropFirst().allSatisfy { $0.tls?.isFresh == true })
         }
 
+        @Test("a delegate that now answers otherwise is asked about a server again, T-TLS-12", arguments: [1, 2])
+        func otherAnswers(times: Int) async throws {
+            let site = try SecuredSite()
+            let asked = Lock(0)
+            let delegate = TrustDelegate { challenge in
+                asked.withLock { $0 += 1 }
+                return TrustDelegate.trusting(challenge)
+            }
+            let session = site.session(delegate: delegate) { $0.anchors = .certificates([]) }
+            func load() async throws {
+                for _ in 1...2 { #expect(try await session.outcome(of: site.server.url("/hello")).text == "hello") }
+            }
+
+            try await load()
+            for time in 1...times {
+                #expect(asked.withLock { $0 } == time)
+                session.forgetAnswers()
+                try await load()
+            }
+
+            #expect(asked.withLock { $0 } == times + 1)
+            #expect(site.server.connections.allSatisfy { $0.tls?.isFresh == true })
+        }
+
         @Test("a lookup under way leads to a connection of the new rules, T-TLS-12", arguments: Successor.allCases)
         func dialling(successor: Successor) async throws {
             let site = try SecuredSite()

@@ -42,6 +42,20 @@ extension SecuredTests {
             func evaluate(_ trust: ServerTrust) -> ServerTrustDecision { .accept }
         }
 
+        /// Its snapshots are of two types in turn, with one fingerprint.
+        private final class Masked: ServerEvaluator {
+            private let isFrozen = Lock(false)
+
+            func snapshot() -> any ServerEvaluator {
+                let isFrozen = isFrozen.withLock { isFrozen in
+                    isFrozen.toggle()
+                    return isFrozen
+                }
+                return isFrozen ? Frozen(fingerprint: [1]) : Changing(present: Lock(nil), fingerprint: [1])
+            }
+            func evaluate(_ trust: ServerTrust) -> ServerTrustDecision { .accept }
+        }
+
         /// Its snapshots are an object and a value in turn.
         private final class Alternating: ServerEvaluator {
             private let object = Unnamed()
@@ -130,10 +144,43 @@ extension SecuredTests {
             #expect(numbers == [1, 2, 2, 3, 3])
         }
 
-        @Test func `T-TLS-13 snapshots that cannot be compared are changes`() {
-            for evaluator: any ServerEvaluator in [Alternating(), Freezing()] {
+        @Test func `T-TLS-13 snapshots that cannot be compared, and those of two types, are changes`() {
+            for evaluator: any ServerEvaluator in [Alternating(), Freezing(), Masked()] {
                 let bench = Bench { $0.evaluator = evaluator }
                 #expect((1...4).map { _ in bench.context().id } == [1, 2, 3, 4])
+            }
+        }
+
+        @Test func `T-TLS-11 each change of the rules is applied, of a later evaluator and of a proxy, too`() {
+            let (first, later, ofProxy) = (SwitchedEvaluator([1]), SwitchedEvaluator([2]), SwitchedEvaluator([3]))
+            let rules = SessionRules(Bench.configuration { $0.evaluator = first })
+            let applied = Lock(0)
+            let watch = RulesWatch(rules, proxies: [Bench.configuration { $0.evaluator = ofProxy }]) {
+                applied.withLock { $0 += 1 }
+            }
+            let steps: [() -> Void] = [
+                { first.change(accepts: false) }, { ofProxy.change(accepts: false) },
+                { watch.replace(Bench.configuration { $0.evaluator = later }) }, { later.change(accepts: false) },
+                { watch.forgetAnswers() },
+            ]
+            for (index, step) in steps.enumerated() {
+                let before = rules.number
+                step()
+                #expect(rules.number != before && applied.withLock { $0 } == index + 1, "\(index)")
+            }
+            #expect(rules.tls.evaluator as AnyObject === later)
+        }
+
+        @Test func `T-TLS-12 that other answers are given is told once for each time`() {
+            let rules = SessionRules(TLSConfiguration())
+            let watch = RulesWatch(rules, proxies: []) {}
+            watch.replace(TLSConfiguration())
+            #expect(!rules.takeForgetsAnswers())
+
+            for _ in 1...2 {
+                watch.forgetAnswers()
+                #expect(rules.takeForgetsAnswers())
+                #expect(!rules.takeForgetsAnswers())
             }
         }
 

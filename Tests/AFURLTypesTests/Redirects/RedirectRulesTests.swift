@@ -131,6 +131,20 @@ struct RedirectRulesTests {
         #expect(away.request.allHTTPHeaderFields == [:])
     }
 
+    @Test func `T-RED-08 what a delegate has set itself goes where the delegate leads`() throws {
+        let own = ["Host": "own", "Authorization": "own", "X-Plain": "1"]
+        let fields = ["Host": "canary", "Authorization": "canary", "X-Plain": "1"]
+        let proposed = try proposal(question(from: "http://a.test/", to: "/b", fields: fields))
+        var request = proposed.request
+        request.url = URL(string: "http://b.test/")
+
+        let kept = RedirectRules.withoutSecrets(request, known: proposed.request, RedirectPolicy())
+        #expect(kept.allHTTPHeaderFields == ["X-Plain": "1"])
+        for (name, value) in own { request.setValue(value, forHTTPHeaderField: name) }
+        let set = RedirectRules.withoutSecrets(request, known: proposed.request, RedirectPolicy())
+        #expect(set.allHTTPHeaderFields == own)
+    }
+
     @Test func `T-RED-08 T-WSS-23 subprotocols of a WebSocket go to no other origin`() throws {
         for location in ["http://a.test/b", "http://b.test/"] {
             var question = try question(
