@@ -30,18 +30,25 @@ extension CacheFolder {
 
     /// The file of a place; nil if it is gone, or too short, or not ours alone.
     private func open(_ place: CachePlace, toWrite: Bool) throws(SystemCallError) -> DiskFile? {
-        guard let segment = segments[place.segment] else { return nil }
+        guard let file = try openSegment(place.segment, toWrite: toWrite) else { return nil }
+        let status = try file.status()
+        let isOurs = status.isRegular && status.isPrivate && !status.isRemoved
+        return isOurs && status.size >= place.offset + place.length ? file : nil
+    }
+
+    private func openSegment(_ number: UInt16, toWrite: Bool) throws(SystemCallError) -> DiskFile? {
+        if let active, active.number == number { return active.file }
+        guard let name = segments[number]?.name.text else { return nil }
+        return try unlessGone { () throws(SystemCallError) in
+            toWrite ? try folder.openFile(named: name) : try folder.openFileForReading(named: name)
+        }
+    }
+
+    /// Nil if there is nothing by the name that `body` uses, or if it is a link, and none of ours. What a call says of a
+    /// file that is open does not count: a record that seems gone stays live.
+    func unlessGone<Value>(_ body: () throws(SystemCallError) -> Value) throws(SystemCallError) -> Value? {
         do throws(SystemCallError) {
-            let file: DiskFile
-            if let active, active.number == place.segment {
-                file = active.file
-            } else {
-                let name = segment.name.text
-                file = toWrite ? try folder.openFile(named: name) : try folder.openFileForReading(named: name)
-            }
-            let status = try file.status()
-            let isOurs = status.isRegular && status.isPrivate && !status.isRemoved
-            return isOurs && status.size >= place.offset + place.length ? file : nil
+            return try body()
         } catch {
             guard error.code == ENOENT || error.code == ELOOP else { throw error }
             return nil

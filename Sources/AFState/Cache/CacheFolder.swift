@@ -135,19 +135,13 @@ package final class CacheFolder {
         for text in try folder.listed() {
             guard let name = CacheSegment.Name(text) else { continue }
             present.insert(name)
-            do throws(SystemCallError) {
-                if let number = numbers[name] { try follow(number) } else { try take(name) }
-            } catch {
-                // Another process has removed it, or it is a link, and none of ours.
-                guard error.code == ENOENT || error.code == ELOOP else { throw error }
-                present.remove(name)
-            }
+            if let number = numbers[name] { try follow(number) } else { try take(name) }
         }
         for (name, number) in numbers where !present.contains(name) { lose(number) }
     }
 
     private func take(_ name: CacheSegment.Name) throws(SystemCallError) {
-        let file = try folder.openFileForReading(named: name.text)
+        guard let file = try openForReading(name) else { return }
         let status = try file.status()
         guard status.isRegular, status.isPrivate, let number = add(name) else { return }
         do throws(SystemCallError) {
@@ -160,10 +154,11 @@ package final class CacheFolder {
 
     private func follow(_ number: UInt16) throws(SystemCallError) {
         guard let segment = segments[number], !segment.isSealed, active?.number != number else { return }
-        let there = try folder.status(of: segment.name.text)
+        let there = try unlessGone { () throws(SystemCallError) in try folder.status(of: segment.name.text) }
+        guard let there else { return lose(number) }
         segments[number]?.allocated = Int(there.allocated)
         guard there.size != segment.size else { return }
-        let file = try folder.openFileForReading(named: segment.name.text)
+        guard let file = try openForReading(segment.name) else { return lose(number) }
         let status = try file.status()
         guard status.isRegular, status.isPrivate, status.size >= segment.end else {
             // It was emptied, since it could not be removed, or damaged.
@@ -171,6 +166,11 @@ package final class CacheFolder {
             return try take(segment.name)
         }
         try read(number, file, status)
+    }
+
+    /// Nil if another process has removed the segment.
+    private func openForReading(_ name: CacheSegment.Name) throws(SystemCallError) -> DiskFile? {
+        try unlessGone { () throws(SystemCallError) in try folder.openFileForReading(named: name.text) }
     }
 
     /// Takes note of the records behind those that are known.

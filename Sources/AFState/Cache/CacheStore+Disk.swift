@@ -77,7 +77,6 @@ extension CacheStore {
             return Read(entry: entry, place: place, isOld: folder.isOld(place))
         } catch {
             // A caller that replaces or removes the entry must know that it is there.
-            if error.code == ENOENT { withState { $0.noteGone(place, tag) } }
             return nil
         }
     }
