@@ -8,11 +8,9 @@ extension CacheFolder {
         guard let key = segments[place.segment]?.name.key, let file = try open(place, toWrite: false) else {
             return nil
         }
-        var payload = try file.bytes(at: Int64(place.offset), count: place.length)
+        var payload = try bytes(of: file, at: place.offset, count: place.length)
         let record = payload.withUnsafeBytes { CacheRecord($0, at: place.offset, key: key) }
-        guard let record, record.isLive, record.tag == tag, record.length == place.length,
-            payload.count == place.length
-        else { return nil }
+        guard let record, record.isLive, record.tag == tag, record.length == place.length else { return nil }
         payload.removeLast(payload.count - CacheRecord.headerLength - record.payloadLength)
         payload.removeFirst(CacheRecord.headerLength)
         return payload
@@ -21,7 +19,7 @@ extension CacheFolder {
     /// Marks a record as dead. Once this has returned, no process reads it any more.
     func remove(_ place: CachePlace) throws(SystemCallError) {
         guard let key = segments[place.segment]?.name.key, let file = try open(place, toWrite: true) else { return }
-        let header = try file.bytes(at: Int64(place.offset), count: CacheRecord.headerLength)
+        let header = try bytes(of: file, at: place.offset, count: CacheRecord.headerLength)
         let record = header.withUnsafeBytes { CacheRecord($0, at: place.offset, key: key) }
         guard let record, record.isLive, record.length == place.length else { return }
         var written: Int64 = 0
@@ -34,6 +32,14 @@ extension CacheFolder {
         let status = try file.status()
         let isOurs = status.isRegular && status.isPrivate && !status.isRemoved
         return isOurs && status.size >= place.offset + place.length ? file : nil
+    }
+
+    /// The bytes of a record that stands in a file, which was long enough. If it ends before them now, they may be there
+    /// the next time: so the record does not count as gone.
+    private func bytes(of file: DiskFile, at offset: Int, count: Int) throws(SystemCallError) -> [UInt8] {
+        let bytes = try file.bytes(at: Int64(offset), count: count)
+        guard bytes.count == count else { throw SystemCallError(.pread, code: EIO) }
+        return bytes
     }
 
     private func openSegment(_ number: UInt16, toWrite: Bool) throws(SystemCallError) -> DiskFile? {

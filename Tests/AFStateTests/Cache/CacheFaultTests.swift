@@ -84,9 +84,12 @@ extension CacheTests {
                     CAF_CALL_OPEN, CAF_CALL_FSTAT, CAF_CALL_PWRITE, CAF_CALL_LINK, CAF_CALL_RENAME, CAF_CALL_UNLINK,
                     CAF_CALL_RANDOM, CAF_CALL_CLOSE,
                 ]
-                // What a call says of an open file does not mean that there is none.
-                for (call, code) in calls.map({ ($0, ENOSPC) }) + [(CAF_CALL_FSTAT, ENOENT), (CAF_CALL_PREAD, ENOENT)] {
-                    try await FaultInjector.enumerate(.fails(code), of: call, limit: 60) { ordinal in
+                var faults = calls.map { ($0, FaultInjector.Fault.fails(ENOSPC)) }
+                // What a call says of an open file does not mean that there is none, or that it is shorter.
+                faults += [(CAF_CALL_FSTAT, .fails(ENOENT))]
+                faults += [.fails(ENOENT), .answers(0)].map { (CAF_CALL_PREAD, $0) }
+                for (call, fault) in faults {
+                    try await FaultInjector.enumerate(fault, of: call, limit: 60) { ordinal in
                         let scene = try CacheScene()
                         try scene.put("http://a.test/1", "old")
                         // The disk may be off from here on.

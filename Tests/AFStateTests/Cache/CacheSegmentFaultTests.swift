@@ -135,6 +135,23 @@ struct CacheSegmentFaultTests {
         }
     }
 
+    @Test("a record of which nothing can be read now is not gone, T-CAC-22")
+    func nothingRead() async {
+        await #expect(processExitsWith: .success) {
+            let (scene, tag) = (try CacheSegmentScene(), Scene.tag(1))
+            let folder = try scene.open()
+            let place = try #require(try folder.append([Scene.record(tag)]).first)
+            for call in [{ try folder.remove(place) }, { _ = try folder.read(place, tag: tag) }] {
+                FaultInjector.plan(.answers(0), of: CAF_CALL_PREAD, 1)
+                #expect(throws: SystemCallError(.pread, code: EIO)) { try call() }
+            }
+            FaultInjector.stop()
+            #expect(try Scene.read(tag, place, in: folder) == tag)
+            try folder.remove(place)
+            #expect(try scene.found().isEmpty)
+        }
+    }
+
     @Test("a batch that fails in its second segment tells of what the first one has, T-CAC-22")
     func secondSegment() async {
         await #expect(processExitsWith: .success) {
