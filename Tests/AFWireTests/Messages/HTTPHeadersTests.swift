@@ -57,6 +57,33 @@ import Testing
         #expect(headers.count == 4)
     }
 
+    @Test func `a value begins behind its colon, with or without white space`() {
+        let headers = Self.received(Array("A:b\r\nC:\r\nD: \te \r\nF:g:h\r\n".utf8))
+
+        #expect(["a", "c", "d", "f"].map { headers?.first($0) } == ["b", "", "e", "g:h"])
+        #expect(headers?.fields.map(\.value) == ["b", "", "e", "g:h"])
+        // Without the status line, with which they came.
+        #expect(headers?.byteCount == 24 && headers?.valuesInBytes("A") == [[0x62]])
+    }
+
+    @Test func `the first field of a name is one field, as it is`() {
+        let headers = Self.headers([("B", "0"), ("A", "1"), ("a", "2")])
+
+        #expect(Self.text(headers.firstField("a")) == "A: 1\r\n" && headers.firstField("a").count == 1)
+        #expect(headers.firstField("C").isEmpty && Self.text(headers.firstField("C")).isEmpty)
+    }
+
+    @Test func `what is unwanted is removed, and the others stay as they are`() {
+        var headers = Self.headers([("A", "1"), ("B", "2"), ("a", "3"), ("C", "4")])
+
+        headers.removeAll { ByteScanning.equalsIgnoringCase($0, "a") }
+        #expect(Self.text(headers) == "B: 2\r\nC: 4\r\n" && headers.count == 2)
+        headers.removeAll { _ in false }
+        #expect(Self.text(headers) == "B: 2\r\nC: 4\r\n" && headers.count == 2)
+        headers.removeAll { _ in true }
+        #expect(headers.isEmpty && Self.text(headers).isEmpty)
+    }
+
     @Test func `removing leaves the others in order`() {
         var headers = Self.headers([("A", "1"), ("B", "2"), ("a", "3")])
 

@@ -45,6 +45,53 @@ struct RequestValueTests {
         }
     }
 
+    // MARK: - Heads
+
+    private static func head(_ defaults: HeaderDefaults) throws -> RequestHead {
+        let url = try RequestURL("http://a.test/")
+        return try RequestHead(url, method: "POST", traits: MethodTraits("POST"), defaults: defaults)
+    }
+
+    @Test func `a request with the fields of the one before gets the same head`() throws {
+        let defaults = HeaderDefaults(additionalHeaders: ["A": "1"], userAgent: "t/1")
+        let (closing, other) = (RequestFields(["Connection": "close", "B": "2"]), RequestFields(["B": "3"]))
+
+        for (fields, closes) in [(closing, true), (closing, true), (other, false), (closing, true)] {
+            var head = try Self.head(defaults)
+            try head.addAll(fields, with: defaults)
+            #expect(head.closesConnection == closes)
+            #expect(head.fields.first("b") == fields["B"] && head.fields.first("a") == "1")
+            #expect(!head.fields.contains("Connection"))
+        }
+    }
+
+    @Test func `what the caller expects, or says of caches, is not said twice`() throws {
+        let defaults = HeaderDefaults(additionalHeaders: ["Expect": "session"], userAgent: "t/1")
+        let own = RequestFields(["Expect": "own", "Pragma": "own", "Cache-Control": "own"])
+        for (fields, expected) in [(own, ["own"]), (RequestFields(), ["session"])] {
+            var head = try Self.head(defaults)
+            try head.add(fields, hasBody: true)
+            head.addExpectation(of: defaults)
+            head.expectContinue()
+            head.addNoCache()
+            #expect(head.fields.values("Expect") == expected)
+            for name in ["Pragma", "Cache-Control"] {
+                #expect(head.fields.values(name) == [fields.isEmpty ? "no-cache" : "own"])
+            }
+        }
+    }
+
+    @Test func `a request goes without what the session expects where that is withheld`() throws {
+        let defaults = HeaderDefaults(additionalHeaders: ["Expect": "session"], userAgent: "t/1")
+        for isWithheld in [true, false] {
+            var head = try Self.head(defaults)
+            head.addExpectation(of: defaults) { $0 == "expect" && isWithheld }
+            #expect(head.fields.contains("Expect") != isWithheld)
+            head.expectContinue()
+            #expect(head.fields.values("Expect") == [isWithheld ? "100-continue" : "session"])
+        }
+    }
+
     // MARK: - User agent
 
     @Test(arguments: [
