@@ -89,6 +89,13 @@ import Testing
         #expect(error?.errorCode == -1008 && site.server.requests.isEmpty)
     }
 
+    @Test func `a program for one user says so`() async {
+        await #expect(processExitsWith: .success) {
+            URLCache.shared.servesOneUser = true
+            #expect(URLCache.shared.servesOneUser && !URLCache.shared.keepsPersonalResponsesOnDisk)
+        }
+    }
+
     @Test func `what is for one user is on the disk if the program wants it`() async {
         await #expect(processExitsWith: .success) {
             URLCache.shared.keepsPersonalResponsesOnDisk = true
