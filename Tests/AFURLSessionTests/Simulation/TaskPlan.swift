@@ -78,7 +78,8 @@ extension TaskPlan {
             behaviour: behaviour,
             style: random.pick([.delegate, .completion]),
             priority: random.pick([0.25, 0.5, 0.5, 0.75]),
-            idleTimeout: size.isCalm ? 60 : random.pick([1, 5, 60]),
+            // Where nothing may fail, many tasks may wait for each other, each for a slow name.
+            idleTimeout: size.isCalm ? 300 : random.pick([1, 5, 60]),
             startsAt: random.pick(0...random.pick([0, 50, 5000])),
             answersAfter: random.chance(70) ? 0 : random.pick(0...3000),
             refuses: !size.isCalm && random.chance(4),
