@@ -265,12 +265,13 @@ import Testing
     @Test func `13.11 five that are cancelled at once, and asked for again, fail and then succeed`() async throws {
         let again = Heard<Told>()
         for number in 0..<5 {
-            let receipt = try #require(downloader.download(site.request("/numbered/\(number)"), heard))
+            let receipt = try #require(downloader.download(site.request("/waiting/\(number)"), heard))
             downloader.cancelTask(for: receipt)
-            downloader.download(site.request("/numbered/\(number)"), again)
+            downloader.download(site.request("/waiting/\(number)"), again)
         }
 
         let failed = try await heard.wait(for: 5)
+        site.server.signal("go")
         let succeeded = try await again.wait(for: 5)
         #expect(failed.allSatisfy { $0.code == URLError.cancelled.rawValue })
         #expect(succeeded.allSatisfy { $0.image != nil })
