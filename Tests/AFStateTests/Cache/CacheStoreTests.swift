@@ -100,6 +100,14 @@ extension CacheTests {
             var huge = Array(bytes.dropLast(32))
             for index in 32..<44 { huge[index] = 0xFF }
             #expect(try decoded(huge + CacheTests.digest(huge)) == nil)
+            // Of another version, and with something behind it.
+            let whole = Array(bytes.dropLast(32))
+            for (index, byte) in "AFCACHE2".utf8.enumerated() where byte != bytes[index] {
+                let other = whole[..<index] + [byte] + whole[(index + 1)...]
+                #expect(try decoded(other + CacheTests.digest(Array(other))) == nil)
+            }
+            #expect(try decoded(whole + [0] + CacheTests.digest(whole + [0])) == nil)
+            #expect(try decoded(whole + CacheTests.digest(whole)) != nil)
         }
 
         @Test(
