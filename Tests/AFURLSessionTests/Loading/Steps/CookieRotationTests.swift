@@ -185,6 +185,29 @@ struct CookieRotationTests {
         }
     }
 
+    @Test func `a program for one user asks, whatever counts its requests`() async throws {
+        let site = try Site()
+        let cache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 0)
+        cache.servesOneUser = true
+        let session = Self.session(site, cache: cache)
+        for number in 0..<3 {
+            #expect(try await site.visit(session) { $0.setValue("\(number)", forHTTPHeaderField: "X-Count") } == "ann")
+        }
+        #expect(site.tags == [nil, "\"1\"", "\"1\""])
+    }
+
+    @Test func `the target of a redirect is asked about as well`() async throws {
+        let site = try Site()
+        site.server.route("GET", "/old", ServerReply.status(302).header("Location", "/"))
+        let session = Self.session(site)
+        for _ in 0..<3 {
+            #expect(try await session.outcome(of: site.server.url("/old")).text == "ann")
+            await session.settled()
+        }
+        let tags = site.server.requests.filter { $0.path == "/" }.map { $0.headers["If-None-Match"] }
+        #expect(tags == [nil, "\"1\"", "\"1\""])
+    }
+
     @Test func `sessions that share their cookies and their cache share the answer`() async throws {
         let site = try Site()
         let cache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 0)
