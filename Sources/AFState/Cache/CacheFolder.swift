@@ -62,9 +62,9 @@ package final class CacheFolder {
     }
 
     /// Opens the folder only if it exists, to remove what is in it.
-    convenience init(existingIn parent: String, capacity: Int) throws(SystemCallError) {
-        _ = try Folder(path: parent).folder(named: CacheFolder.name)
-        try self.init(in: CacheHome(path: parent, levels: 0), capacity: capacity)
+    convenience init(existingIn home: CacheHome, capacity: Int) throws(SystemCallError) {
+        _ = try Folder(path: home.path).folder(named: CacheFolder.name)
+        try self.init(in: CacheHome(path: home.path, levels: 0, former: home.former), capacity: capacity)
     }
 
     private static func makeFolder(_ path: String, _ levels: Int) throws(SystemCallError) -> Folder {

@@ -49,7 +49,7 @@ struct CacheMemory {
     /// The entries of a URL, in the order in which they were inserted.
     func entries(of key: CacheKey) -> [CacheEntry] {
         let entries = indices(of: key).compactMap { nodes[$0]?.entry }
-        return if let silent = inert[key] { [silent] + entries } else { entries }
+        return if let entry = inert[key] { [entry] + entries } else { entries }
     }
 
     /// Where the entries of a URL are on disk.

@@ -39,9 +39,9 @@ struct CacheState {
     }
 
     /// Whether all entries say nothing to a cache.
-    var isSilent: Bool { isIndexed && memory.isInert && disk.isEmpty && pending.isEmpty }
+    var isInert: Bool { isIndexed && memory.isInert && disk.isEmpty && pending.isEmpty }
 
-    var isSurelyEmpty: Bool { isSilent && memory.isEmpty }
+    var isSurelyEmpty: Bool { isInert && memory.isEmpty }
 
     var work: CacheWork { !dooms.isEmpty ? .removing : pending.isEmpty ? .nothing : .writing }
 
@@ -123,7 +123,7 @@ struct CacheState {
     ) -> Bool {
         let key = entry.head.key
         if let ticket, isForgotten(key, since: ticket) { return false }
-        if ticket != nil, entry.isInert, isSilent(key) { return keepInert(entry) }
+        if ticket != nil, entry.isInert, isInert(key) { return keepInert(entry) }
         let id = entry.id
         let replaced = entries(for: key).filter { $0.head.isSame(as: entry.head) || isReplaced($0) }
         if ticket != nil {
@@ -141,7 +141,7 @@ struct CacheState {
     }
 
     /// Whether nothing that is kept of the URL says anything to a cache.
-    private func isSilent(_ key: CacheKey) -> Bool { !isUnknown && !mayAnswer(key) }
+    private func isInert(_ key: CacheKey) -> Bool { !isUnknown && !mayAnswer(key) }
 
     /// Most responses say nothing to a cache. The later one stays; which one its server made later does not matter.
     private mutating func keepInert(_ entry: CacheEntry) -> Bool {

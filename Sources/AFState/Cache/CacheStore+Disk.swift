@@ -155,7 +155,7 @@ extension CacheStore {
     private func removeDoomed(_ disk: inout CacheDisk) {
         guard withState({ !$0.dooms.isEmpty }), monotonicClock() >= disk.keepsUntil else { return }
         // Try this also with a disk that cannot be read or written: it may be full, or have failed only once.
-        let existing = disk.folder ?? home.flatMap { try? CacheFolder(existingIn: $0.path, capacity: diskCapacity) }
+        let existing = disk.folder ?? home.flatMap { try? CacheFolder(existingIn: $0, capacity: diskCapacity) }
         guard let folder = existing else { return keepDoomed(&disk) }
         disk.folder = folder
         let dooms = withState { $0.takeDooms() }

@@ -19,7 +19,7 @@ package final class CacheStore: WritesAtExit {
     // What requests ask that are about to leave: none of them waits for the lock.
     private let removals = Atomic<UInt32>(0)
     private let isEmpty: Atomic<Bool>
-    private let isWithoutAnswers: Atomic<Bool>
+    private let holdsOnlyInert: Atomic<Bool>
     private let owed = Atomic(CacheWork.nothing.rawValue)
     private let longestBody: Atomic<Int>
     private let chosen = Atomic<UInt8>(0)
@@ -50,7 +50,7 @@ package final class CacheStore: WritesAtExit {
         self.monotonicClock = monotonicClock
         let state = CacheState(memoryCapacity: memoryCapacity, diskCapacity: diskCapacity, hasDisk: home != nil)
         isEmpty = Atomic(state.isSurelyEmpty)
-        isWithoutAnswers = Atomic(state.isSilent)
+        holdsOnlyInert = Atomic(state.isInert)
         longestBody = Atomic(max(state.entryLimit - CacheEntry.overhead, 0))
         self.state = Lock(state)
     }
@@ -70,7 +70,7 @@ package final class CacheStore: WritesAtExit {
                 swap(&trash, &state.trash)
                 removals.store(state.removals, ordering: .relaxed)
                 isEmpty.store(state.isSurelyEmpty, ordering: .relaxed)
-                isWithoutAnswers.store(state.isSilent, ordering: .relaxed)
+                holdsOnlyInert.store(state.isInert, ordering: .relaxed)
                 owed.store(state.work.rawValue, ordering: .relaxed)
             }
             return body(&state)
@@ -112,7 +112,7 @@ package final class CacheStore: WritesAtExit {
     /// Whether there is certainly no entry.
     package var isSurelyEmpty: Bool { isEmpty.load(ordering: .relaxed) }
     /// Whether certainly no entry answers a request by the rules of HTTP.
-    package var isSilent: Bool { isWithoutAnswers.load(ordering: .relaxed) }
+    package var isInert: Bool { holdsOnlyInert.load(ordering: .relaxed) }
     package var mayHoldOutdated: Bool { !isSurelyEmpty || withState { $0.mayHoldOutdated } }
 
     /// Whether a response may be stored that answers a request for the URL by the rules of HTTP.

@@ -175,11 +175,12 @@ package struct CookieJar: Sendable {
     }
 
     package mutating func removeAll(where isUnwanted: (StoredCookie) -> Bool) {
+        let before = count
+        defer { if count < before { epoch = .begin() } }
         for (name, domain) in domains {
             let kept = domain.cookies.filter { !isUnwanted($0) }
             guard kept.count < domain.cookies.count else { continue }
             for cookie in domain.cookies where isUnwanted(cookie) { noteRemoved(cookie, from: domain.site) }
-            epoch = .begin()
             domains[name] = kept.isEmpty ? nil : Domain(site: domain.site, cookies: kept)
         }
     }

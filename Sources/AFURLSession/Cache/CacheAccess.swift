@@ -55,7 +55,7 @@ final class CacheAccess: TimerTarget {
         guard request.head.method == "GET" || request.head.method == "HEAD" else { return false }
         // A request that only the cache may answer (`only-if-cached`) must fail even if nothing is stored.
         if request.mentionsCaches { return true }
-        guard let store, !store.isSilent else { return false }
+        guard let store, !store.isInert else { return false }
         return store.mayAnswer(CacheRequest.of(request).key)
     }
 
@@ -87,7 +87,7 @@ final class CacheAccess: TimerTarget {
     func glance(_ question: CacheQuestion) -> Glance {
         let frozen = question.request
         let isPlain =
-            (store?.isSilent ?? true) && question.policy == .useProtocolCachePolicy
+            (store?.isInert ?? true) && question.policy == .useProtocolCachePolicy
             && !frozen.mentionsCaches
         if isPlain { return .known(.network(HTTPHeaders())) }
         let request = CacheRequest.of(frozen)

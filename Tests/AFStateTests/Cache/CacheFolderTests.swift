@@ -125,7 +125,7 @@ struct CacheFolderTests {
         }
         #expect(try FileManager.default.contentsOfDirectory(atPath: scene.path).isEmpty)
         #expect(throws: SystemCallError(.open, code: ENOENT)) {
-            try CacheFolder(existingIn: scene.path, capacity: 0)
+            try CacheFolder(existingIn: CacheHome(path: scene.path, levels: 1), capacity: 0)
         }
         #expect(CacheFolder.isMissing(in: deep))
         _ = try CacheFolder(in: CacheHome(path: deep, levels: 2), capacity: 0)
@@ -134,7 +134,7 @@ struct CacheFolderTests {
             var status = stat()
             #expect(stat(path, &status) == 0 && status.st_mode & 0o7777 == 0o700)
         }
-        _ = try CacheFolder(existingIn: deep, capacity: 0)
+        _ = try CacheFolder(existingIn: CacheHome(path: deep, levels: 2), capacity: 0)
     }
 
     @Test("a folder that others may use is refused, and so is a link, T-CAC-25")

@@ -47,7 +47,7 @@ extension CacheTests {
             for number in 0..<100 {
                 #expect(store.insert(try Self.entry("http://a.test/\(number)", 400), ticket: store.ticket))
             }
-            #expect(store.memoryUsage <= 10_000 && store.memoryUsage > 9_000 && store.isSilent && !store.isSurelyEmpty)
+            #expect(store.memoryUsage <= 10_000 && store.memoryUsage > 9_000 && store.isInert && !store.isSurelyEmpty)
             let key = try CacheTests.request("http://a.test/99").key
             #expect(!store.mayAnswer(key) && store.known(of: key).count == 1)
             #expect(!store.insert(try Self.entry("http://a.test/99", 4_000), ticket: store.ticket))
@@ -63,9 +63,9 @@ extension CacheTests {
 
             let said = CacheTests.head([("ETag", "\"1\"")], for: request, at: 30)
             store.insert(CacheEntry(said, body: Data(count: 3), mayGoToDisk: false), ticket: store.ticket)
-            #expect(store.known(of: request.key).map(\.body.count) == [3] && !store.isSilent)
+            #expect(store.known(of: request.key).map(\.body.count) == [3] && !store.isInert)
             store.insert(try Self.entry("http://a.test/1", 4, at: 40), ticket: store.ticket)
-            #expect(store.known(of: request.key).map(\.body.count) == [4] && store.isSilent)
+            #expect(store.known(of: request.key).map(\.body.count) == [4] && store.isInert)
             store.forget(request.key)
             #expect(store.isSurelyEmpty && store.memoryUsage == 0)
         }
