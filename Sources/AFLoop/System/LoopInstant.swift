@@ -44,10 +44,10 @@ package struct LoopInterval: Sendable, Hashable {
 
 extension Duration {
     package var saturatingNanoseconds: Int64 {
+        // `components` traps for a duration of more seconds than an `Int64` counts.
+        if self >= .nanoseconds(Int64.max) { return .max }
+        if self <= .nanoseconds(Int64.min) { return .min }
         let (seconds, attoseconds) = components
-        let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        let (sum, carried) = scaled.addingReportingOverflow(attoseconds / 1_000_000_000)
-        guard overflow || carried else { return sum }
-        return seconds < 0 ? .min : .max
+        return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
     }
 }
