@@ -363,7 +363,7 @@ final class HTTP1Exchange: Exchange, ChannelHandler, BodyClient, RateClient {
                 return replace(client)
             }
             keepAliveHint = head.keepAliveTimeout.map { .seconds($0) }
-            perform(.responseHead)
+            perform(.responseHead(endsSending: machine.isSending && (head.endsRequest || writer.awaitsContinue)))
             client.receivedHead(head, headBytes: step.headBytes)
         case .body(let slice):
             client.receivedBody(slice)
@@ -431,7 +431,9 @@ final class HTTP1Exchange: Exchange, ChannelHandler, BodyClient, RateClient {
     private func perform(_ event: ExchangeMachine.Event, for error: TransferError? = nil) {
         switch machine.handle(event) {
         case .wait, .deliverHead(stopSending: false): break
-        case .stopSending, .deliverHead(stopSending: true): stopSending()
+        case .stopSending, .deliverHead(stopSending: true):
+            stopSending()
+            client?.bodyWaits(false)
         case .finish(let reuse): finish(reuse: reuse)
         case .fail(let retryable): fail(error, isUnanswered: retryable)
         }

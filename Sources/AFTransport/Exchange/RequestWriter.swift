@@ -69,10 +69,13 @@ final class RequestWriter {
 
     /// The server wants the body. True if it was being kept back.
     func serverGoesOn() -> Bool {
-        guard let gate, gate.isClosed else { return false }
-        gate.open()
+        guard awaitsContinue else { return false }
+        gate?.open()
         return true
     }
+
+    /// The body is kept back until the server says that it wants it.
+    var awaitsContinue: Bool { gate?.isClosed ?? false }
 
     /// Stops sending. The body itself belongs to the transfer, and may be sent again elsewhere by now.
     func stop(for client: any BodyClient) {

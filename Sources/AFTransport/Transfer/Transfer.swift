@@ -393,7 +393,6 @@ package final class Transfer: PoolClient, DeadlineClient {
         times.responseHeadBytes = Int64(headBytes)
         observer?.responseBegan(status: head.status, headBytes: Int64(headBytes))
         phase = .receivingBody
-        bodyWaits(false)
         noteProgress()
         client?.transferReceivedHead(self, head)
     }

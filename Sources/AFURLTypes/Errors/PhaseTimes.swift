@@ -58,7 +58,8 @@ extension TransferTimes {
         addShared(handshake?.started, .tls)
         addShared(handshake?.ended, .queued)
         add(requestStarted, .sending)
-        add(requestEnded, .waitingForHead)
+        // A server may answer while it reads the request.
+        if let requestEnded { add(min(requestEnded, responseStarted ?? .distantFuture), .waitingForHead) }
         if isReceiving { add(responseStarted, .receivingBody) }
         add(responseEnded, .delivering)
         return marks

@@ -1,7 +1,8 @@
 /// Decides, for one request and its response, what happens next and whether the
 /// connection may serve another pair. Bytes and sockets live elsewhere.
 ///
-/// The two halves go on side by side, because a server may answer before it has read the whole request:
+/// The two halves go on side by side, because a server may answer before it has read the whole request, and read on
+/// while it answers (RFC 9110 §7.5). An answer that is an error, or that has ended, stops the request:
 ///
 /// ```
 /// sending    under way ──▶ done             receiving   head ──▶ body ──▶ done
@@ -33,8 +34,8 @@ package struct ExchangeMachine: Sendable {
         case sendingFailed
         /// A 1xx response.
         case interimResponse
-        /// The head of the final response.
-        case responseHead
+        /// The head of the final response; `endsSending` if the server has decided without the rest of the request.
+        case responseHead(endsSending: Bool)
         /// The decoder reported the end; `framedExactly` is what it says, `surplus` whether bytes followed.
         case responseFinished(framedExactly: Bool, surplus: Bool)
         /// The decoder refused what came.
@@ -125,12 +126,13 @@ package struct ExchangeMachine: Sendable {
             sawResponse = true
             return .wait
 
-        case (.head, .responseHead):
+        case (.head, .responseHead(let endsSending)):
             receiving = .body
-            return deliverHead()
+            return deliverHead(endsSending)
 
         case (.body, .responseFinished(let framedExactly, let surplus)):
             receiving = .done
+            if sending == .underWay { sending = .stopped }
             return .finish(reuse: mayReuse && sending == .done && framedExactly && !surplus)
 
         case (.head, .peerClosed(let receivedBytes)):
@@ -161,16 +163,12 @@ package struct ExchangeMachine: Sendable {
         }
     }
 
-    /// The server has decided without the rest of the request. To go on sending would be wasted, and the connection
-    /// cannot be used again: whatever is still owed would be read as the next request.
-    private mutating func deliverHead() -> Action {
-        switch sending {
-        case .underWay:
-            sending = .stopped
-            return .deliverHead(stopSending: true)
-        case .done, .stopped:
-            return .deliverHead(stopSending: false)
-        }
+    /// To send what the server does not want would be wasted. The connection cannot be used again: whatever is still
+    /// owed would be read as the next request.
+    private mutating func deliverHead(_ endsSending: Bool) -> Action {
+        guard endsSending, sending == .underWay else { return .deliverHead(stopSending: false) }
+        sending = .stopped
+        return .deliverHead(stopSending: true)
     }
 
     private mutating func fail(retryable: Bool) -> Action {

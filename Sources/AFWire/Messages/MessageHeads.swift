@@ -26,6 +26,9 @@ package struct ResponseHead: Sendable {
     /// Whether there is a `Set-Cookie` field.
     package let setsCookies: Bool
 
+    /// Whether a server that sends it wants no more of the request: it refuses it, or closes the connection.
+    package var endsRequest: Bool { status >= 400 || !persistent }
+
     /// Where the reason phrase stands in the received block.
     package let reasonRange: Range<UInt32>
 

@@ -204,6 +204,31 @@ struct StreamUploadTests {
         try await stream.doings.wait { $0.closings == 1 }
     }
 
+    @Test func `T-MSG-43 while the stream says nothing, an answer that goes on is not late`() async throws {
+        let server = try TestServer()
+        server.script(
+            .expectHead,
+            .send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n"),
+            .pause(until: "late"),
+            .send("late"),
+            .stall
+        )
+        let gate = DispatchSemaphore(value: 0)
+        let stream = TestStream(Data(count: 10), end: .block(gate))
+        var request = URLRequest("PUT", server.url("/"))
+        request.httpBodyStream = stream
+        request.timeoutInterval = 0.5
+        let outcomes = Outcomes()
+        URLSession.loopback().dataTask(with: request, completionHandler: outcomes.handler).resume()
+
+        try await Task.sleep(for: .seconds(2))
+        server.signal("late")
+        let outcome = try await outcomes.first()
+        gate.signal()
+
+        #expect(outcome.status == 200 && outcome.text == "late", "\(outcome)")
+    }
+
     @Test func `setting one kind of body removes the other`() {
         var request = request(InputStream(data: Data()))
         #expect(request.httpBody == nil && request.httpBodyStream != nil)

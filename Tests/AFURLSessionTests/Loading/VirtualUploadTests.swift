@@ -57,11 +57,10 @@ struct VirtualUploadTests {
 
     // MARK: - Early answers
 
-    @Test func `T-MSG-43 the error says so when an answer stopped the upload and the server waits for the rest`() {
+    @Test func `T-MSG-43 the error says so when the server takes no more and waits for the rest`() {
         let world = VirtualWorld()
         world.respond("api.test") { request, moment, client in
-            guard moment == .head || request.method == "GET" else { return client.send("ok") }
-            client.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n")
+            client.send("HTTP/1.1 \(request.method == "GET" ? 200 : 403) X\r\nContent-Length: 2\r\n\r\n")
         }
 
         let upload = world.send("PUT", "http://api.test/", body: Data(count: 4 << 20), idleTimeout: .seconds(5))
@@ -69,9 +68,99 @@ struct VirtualUploadTests {
         let other = world.get("http://api.test/", idleTimeout: .seconds(5))
         world.run { other.isComplete }
 
-        for events in [upload, other] { #expect(events.all == [.response(200), .failed(.timedOut)]) }
+        #expect(upload.all == [.response(403), .failed(.timedOut)])
+        #expect(other.all == [.response(200), .failed(.timedOut)])
         let messages = [upload, other].map { $0.error?.loadFailure?.message ?? "" }
         #expect(messages.map { $0.contains("the rest was not sent") } == [true, false], "\(messages)")
+        #expect(world.finish() == [])
+    }
+
+    /// Answers with this head as soon as the head of a request has come, and with its body when that has.
+    private func answerEarly(_ world: VirtualWorld, _ head: String) {
+        world.respond("api.test") { request, moment, client in
+            if moment == .head { client.send("HTTP/1.1 \(head)\r\nContent-Length: \(4 << 20)\r\n\r\n") }
+            if moment == .complete, request.method == "PUT" {
+                client.send(String(decoding: request.body, as: UTF8.self))
+            }
+            if moment == .complete, request.method == "GET" { client.send(Self.plain) }
+        }
+    }
+
+    @Test(arguments: ["200 OK", "201 Created", "304 Not Modified", "399 Odd"], 1...5)
+    func `T-MSG-43 a server may answer while it reads, and the connection is used again`(head: String, seed: Int) {
+        let world = VirtualWorld(seed: UInt64(seed))
+        let status = Int(head.prefix(3)) ?? 0
+        answerEarly(world, head)
+
+        let body = Data(repeating: UInt8(ascii: "x"), count: 4 << 20)
+        let upload = world.send("PUT", "http://api.test/", body: body, idleTimeout: .seconds(5))
+        world.run { upload.isComplete }
+        // 304 has no body, so that this answer ends before the request.
+        let isWhole = status != 304
+        #expect(upload.all.first == .response(status) && upload.error == nil)
+        #expect(upload.body.utf8.count == (isWhole ? body.count : 0))
+        let other = world.get("http://api.test/")
+        world.run { other.isComplete }
+
+        #expect(other.error == nil && world.network.connections.count == (isWhole ? 1 : 2))
+        #expect(world.finish() == [])
+    }
+
+    @Test(arguments: ["400 No", "401 Who", "413 Much", "500 Oh", "200 OK\r\nConnection: close"])
+    func `T-MSG-43 an answer that refuses or closes stops the body`(head: String) {
+        let world = VirtualWorld()
+        var received = 0
+        world.serve("api.test") {
+            Counter { count, client in
+                if received == 0 { client.send("HTTP/1.1 \(head)\r\nContent-Length: 2\r\n\r\nno") }
+                received = count
+            }
+        }
+        world.network.link.sendCapacity = 8192
+        world.network.link.receiveCapacity = 8192
+
+        let upload = world.send("PUT", "http://api.test/", body: Data(count: 4 << 20))
+        world.run { upload.isComplete }
+        world.run(limit: .seconds(10))
+
+        #expect(upload.error == nil && upload.body == "no")
+        #expect(received < 200_000)
+        #expect(world.finish() == [])
+    }
+
+    @Test func `T-MSG-43 an answer in place of 100 keeps the body back`() {
+        let world = VirtualWorld()
+        var received = 0
+        world.serve("api.test") {
+            Counter { count, client in
+                if received == 0 { client.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n") }
+                received = count
+                client.after(.milliseconds(500)) { $0.send("ok") }
+            }
+        }
+
+        let fields = ["Expect": "100-continue"]
+        let upload = world.send("PUT", "http://api.test/", body: Data(count: 4 << 20), fields: fields)
+        world.run { upload.isComplete }
+
+        #expect(upload.error == nil && upload.body == "ok" && received < 1000)
+        #expect(world.finish() == [])
+    }
+
+    @Test func `T-MSG-43 a server that neither reads nor answers on is late`() {
+        let world = VirtualWorld()
+        world.network.link.sendCapacity = 8192
+        world.network.link.receiveCapacity = 8192
+        world.respond("api.test") { _, moment, client in
+            guard moment == .head else { return }
+            client.send("HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\n")
+            client.stopReading()
+        }
+
+        let upload = world.send("PUT", "http://api.test/", body: Data(count: 4 << 20), idleTimeout: .seconds(5))
+        world.run { upload.isComplete }
+
+        #expect(upload.error?.code == .timedOut)
         #expect(world.finish() == [])
     }
 

@@ -57,7 +57,7 @@ extension Dialogue.Result {
         switch event {
         case .needMore: return nil
         case .interim: return .interimResponse
-        case .head: return .responseHead
+        case .head(let head): return .responseHead(endsSending: head.endsRequest)
         case .body(let bytes):
             text += String(decoding: bytes, as: UTF8.self)
             return nil

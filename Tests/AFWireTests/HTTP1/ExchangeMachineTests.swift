@@ -15,26 +15,44 @@ import Testing
     private static let clean = Event.responseFinished(framedExactly: true, surplus: false)
 
     @Test(arguments: [
-        ([Event.requestFinished, .responseHead, clean], true),
-        ([.requestFinished, .interimResponse, .interimResponse, .responseHead, clean], true),
-        ([.interimResponse, .requestFinished, .responseHead, clean], true),
-        ([.requestFinished, .responseHead, .responseFinished(framedExactly: false, surplus: false)], false),
-        ([.requestFinished, .responseHead, .responseFinished(framedExactly: true, surplus: true)], false),
-        ([.requestFinished, .sendingFailed, .responseHead, clean], false),
+        ([Event.requestFinished, .head, clean], true),
+        ([.requestFinished, .interimResponse, .interimResponse, .head, clean], true),
+        ([.interimResponse, .requestFinished, .head, clean], true),
+        ([.requestFinished, .head, .responseFinished(framedExactly: false, surplus: false)], false),
+        ([.requestFinished, .head, .responseFinished(framedExactly: true, surplus: true)], false),
+        ([.requestFinished, .sendingFailed, .head, clean], false),
     ])
     func `a complete exchange allows reuse only if nothing was amiss`(events: [Event], reuse: Bool) {
         #expect(actions(events).last == .finish(reuse: reuse))
         #expect(actions(events, keepsAlive: false).last == .finish(reuse: false))
     }
 
-    @Test func `T-MSG-43 an early answer stops the upload and forbids reuse`() {
-        let all: [Event] = [.responseHead, .requestFinished, Self.clean]
+    @Test func `T-MSG-43 an early answer that is an error stops the upload and forbids reuse`() {
+        let all: [Event] = [.responseHead(endsSending: true), .requestFinished, Self.clean]
 
         #expect(actions(all) == [.deliverHead(stopSending: true), .wait, .finish(reuse: false)])
     }
 
+    @Test func `T-MSG-43 a server may answer while it reads, and both halves have to end for reuse`() {
+        #expect(
+            actions([.head, .requestFinished, Self.clean]) == [
+                .deliverHead(stopSending: false), .wait, .finish(reuse: true),
+            ]
+        )
+        #expect(actions([.head, Self.clean]) == [.deliverHead(stopSending: false), .finish(reuse: false)])
+        #expect(actions([.head, .sendingFailed, Self.clean]).last == .finish(reuse: false))
+        #expect(actions([.head, Self.clean, .requestFinished]).last == .wait)
+    }
+
+    @Test func `T-MSG-43 an answer that has ended leaves nothing to send`() {
+        var machine = ExchangeMachine()
+        for event in [Event.head, Self.clean] { _ = machine.handle(event) }
+
+        #expect(machine.sending == .stopped && !machine.isSending && machine.isOver)
+    }
+
     @Test func `T-MSG-43 an answer to a request just completed is not early`() {
-        let all: [Event] = [.requestFinished, .responseHead, Self.clean]
+        let all: [Event] = [.requestFinished, .head, Self.clean]
 
         #expect(actions(all) == [.wait, .deliverHead(stopSending: false), .finish(reuse: true)])
     }
@@ -48,7 +66,7 @@ import Testing
     }
 
     @Test func `T-MSG-43 a failed upload still waits for the answer`() {
-        let answered: [Event] = [.sendingFailed, .requestFinished, .responseHead, .sendingFailed, Self.clean]
+        let answered: [Event] = [.sendingFailed, .requestFinished, .head, .sendingFailed, Self.clean]
         let silent: [Event] = [.sendingFailed, .peerClosed(receivedBytes: false)]
 
         #expect(
@@ -64,14 +82,15 @@ import Testing
         let wire = "HTTP/1.1 \(status) X\r\n\(field)Content-Length: 4\r\n\r\nwhat"
         let result = Dialogue(method: "POST", sent: []).run(wire, closes: false)
 
-        #expect(result.actions == [.deliverHead(stopSending: true), .finish(reuse: false)])
+        let isFinal = status >= 400 || !field.isEmpty
+        #expect(result.actions == [.deliverHead(stopSending: isFinal), .finish(reuse: false)])
         #expect(result.text == "what")
     }
 
     /// Every state an exchange can be cancelled in.
     static let states: [[Event]] = [
         [], [.requestFinished], [.requestFinished, .interimResponse], [.sendingFailed],
-        [.requestFinished, .responseHead], [.responseHead], [.responseHead, .sendingFailed],
+        [.requestFinished, .head], [.head], [.head, .sendingFailed],
     ]
 
     @Test(arguments: states)
@@ -88,7 +107,7 @@ import Testing
 
     @Test func `T-MSG-44 cancelling what has finished changes nothing`() {
         for late in [Event.cancelled, .peerClosed(receivedBytes: true), .responseMalformed, .sendingFailed] {
-            #expect(actions([.requestFinished, .responseHead, Self.clean, late]).last == .wait)
+            #expect(actions([.requestFinished, .head, Self.clean, late]).last == .wait)
         }
     }
 
@@ -97,8 +116,9 @@ import Testing
     }
 
     @Test(arguments: [
-        ([], true), ([Event.requestFinished], false), ([.sendingFailed], false), ([.responseHead], false),
-        ([.responseHead, .requestFinished], false),
+        ([], true), ([Event.requestFinished], false), ([.sendingFailed], false), ([.head], true),
+        ([.responseHead(endsSending: true)], false),
+        ([.head, .requestFinished], false),
     ])
     func `T-MSG-43 something is being sent until it is sent, or given up`(before: [Event], isSending: Bool) {
         var machine = ExchangeMachine()
@@ -116,8 +136,8 @@ import Testing
     @Test(arguments: [
         ([], false, true), ([Event.requestFinished], false, true),
         ([.requestFinished], true, false), ([.requestFinished, .interimResponse], true, false),
-        ([.requestFinished, .interimResponse], false, false), ([.requestFinished, .responseHead], true, false),
-        ([.responseHead], true, false), ([.requestFinished, .responseHead], false, false),
+        ([.requestFinished, .interimResponse], false, false), ([.requestFinished, .head], true, false),
+        ([.head], true, false), ([.requestFinished, .head], false, false),
     ])
     func `T-MSG-45 a retry is possible only before the first byte of an answer`(
         before: [Event],
@@ -137,7 +157,7 @@ import Testing
     }
 
     @Test(arguments: [
-        [Event.requestFinished], [.requestFinished, .interimResponse], [.requestFinished, .responseHead],
+        [Event.requestFinished], [.requestFinished, .interimResponse], [.requestFinished, .head],
     ])
     func `T-MSG-50 a malformed answer ends the exchange in any position`(before: [Event]) {
         #expect(actions(before + [.responseMalformed]).last == .fail(retryable: false))
@@ -183,4 +203,9 @@ import Testing
             #expect(ResponseSetting(closes: true).outcome(of: bytes, byByte) == whole, "\(text) by byte")
         }
     }
+}
+
+extension ExchangeMachine.Event {
+    /// The head of a response that lets the request go on.
+    fileprivate static let head = Self.responseHead(endsSending: false)
 }
