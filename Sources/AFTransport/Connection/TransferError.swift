@@ -24,6 +24,8 @@ package enum TransferError: Error, Sendable {
     case timedOut(TransferPhase, Duration)
     /// The whole task took longer than it may.
     case outOfTime(TransferPhase)
+    /// No connection became free for it in this time.
+    case unserved(QueueReport, Duration)
     /// One part of it took this long, which was too long.
     case overdue(NamedTimeout, TransferPhase, Duration)
 
@@ -37,7 +39,26 @@ package enum TransferError: Error, Sendable {
 
 /// The timeouts that parts of a load may have.
 package enum NamedTimeout: Sendable {
-    case queue, connect, tls
+    case connect, tls
+}
+
+/// What stood before a request that waited for a connection.
+package struct QueueReport: Sendable {
+    /// The numbers of tasks that have the connections to the host, some of them at least.
+    package let holders: [Int]
+    /// The connections to the host, those in the making included.
+    package let connections: Int
+    /// How many there may be.
+    package let limit: Int
+    /// Whether the time was that for waiting in the queue.
+    package let isQueueTime: Bool
+
+    package init(holders: [Int], connections: Int, limit: Int, isQueueTime: Bool) {
+        self.holders = holders
+        self.connections = connections
+        self.limit = limit
+        self.isQueueTime = isQueueTime
+    }
 }
 
 /// What a transfer was waiting for.

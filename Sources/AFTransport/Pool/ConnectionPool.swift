@@ -34,6 +34,9 @@ package final class ConnectionPool: TurnEndTarget, TimerTarget {
     /// The rules that replaced others, by owner.
     @exclusivity(unchecked) private(set) var present: [Int: SecurityContext] = [:]
 
+    /// When a request last got a connection.
+    @exclusivity(unchecked) var lastTurn: LoopInstant?
+
     /// Connections opened before this generation are not used again.
     @exclusivity(unchecked) private(set) var generation = 0
 

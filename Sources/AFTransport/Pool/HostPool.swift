@@ -60,6 +60,10 @@ final class HostPool: ConnectionAttemptClient, ExchangeOwner {
     @exclusivity(unchecked) var isUnsettled = false
     /// The rules its connections were made under are over: none serves another request.
     @exclusivity(unchecked) private(set) var isRetired = false
+    /// Exchanges whose connections do not count any more.
+    @exclusivity(unchecked) private var exempt: Set<ObjectIdentifier> = []
+    /// When a request last got a connection here.
+    @exclusivity(unchecked) private var ownTurn: LoopInstant?
     @exclusivity(unchecked) private var dials: [Dial] = []
     @exclusivity(unchecked) private var redials: [Dial] = []
     @exclusivity(unchecked) var avoidsPipelining: Bool {
@@ -130,6 +134,18 @@ final class HostPool: ConnectionAttemptClient, ExchangeOwner {
         return redialing + machine.takeAllWaiters().map(\.client)
     }
 
+    /// When a request last got a connection: at any host, if others have all connections.
+    var lastTurn: LoopInstant? { isDestitute ? pool.lastTurn : ownTurn }
+
+    func queueReport(holders: [Int], isQueueTime: Bool) -> QueueReport {
+        QueueReport(
+            holders: holders,
+            connections: machine.connections,
+            limit: machine.limit,
+            isQueueTime: isQueueTime
+        )
+    }
+
     // MARK: - What the machine decides
 
     /// Neither requests nor connections are left.
@@ -142,13 +158,17 @@ final class HostPool: ConnectionAttemptClient, ExchangeOwner {
     /// Serves those who wait, as far as that is possible now.
     func settle() {
         var shared: [any Exchange] = []
+        let now = platform.loop.now
+        var hasServed = false
         while true {
             let mayDial = machine.wantsDial && pool.mayDial(self)
-            guard let action = machine.nextAction(at: platform.loop.now, mayDial: mayDial) else { break }
+            guard let action = machine.nextAction(at: now, mayDial: mayDial) else { break }
             switch action {
             case .assign(let waiter, let connection):
+                hasServed = true
                 connection.exchange.begin(waiter.client)
             case .append(let waiter, let connection):
+                hasServed = true
                 connection.exchange.append(waiter.client)
                 if !shared.contains(where: { $0 === connection.exchange }) { shared.append(connection.exchange) }
             case .dial: dial()
@@ -156,6 +176,7 @@ final class HostPool: ConnectionAttemptClient, ExchangeOwner {
             case .close(let connection): connection.exchange.close()
             }
         }
+        if hasServed { (ownTurn, pool.lastTurn) = (now, now) }
         for exchange in shared { exchange.sendAppended() }
         if hasWaiters { claimDials() }
     }
@@ -186,7 +207,20 @@ final class HostPool: ConnectionAttemptClient, ExchangeOwner {
         (key.security ?? key.proxySecurity)?.configuration.toleratesMissingFarewell ?? true
     }
 
+    /// Its response goes on for as long as the server likes. Its connection takes no place from others any more, and
+    /// serves no other request.
+    func exempt(_ exchange: any Exchange) {
+        guard exempt.insert(ObjectIdentifier(exchange)).inserted else { return }
+        machine.connectionClosed(Connection(exchange: exchange))
+        leftBetweenConnections()
+    }
+
+    private func takeExempt(_ exchange: any Exchange) -> Bool {
+        !exempt.isEmpty && exempt.remove(ObjectIdentifier(exchange)) != nil
+    }
+
     func exchangeEnded(on exchange: any Exchange, mayReuse: Bool) {
+        if takeExempt(exchange) { return exchange.close() }
         if mayReuse, isCurrent(exchange), key.route?.servesOnce != true, !pool.isNeededElsewhere(by: self),
             let expires = pool.limits.expiry(of: exchange, at: platform.loop.now)
         {
@@ -217,6 +251,7 @@ final class HostPool: ConnectionAttemptClient, ExchangeOwner {
     }
 
     func exchangeLeft(_ exchange: any Exchange) {
+        if takeExempt(exchange) { return }
         machine.connectionClosed(Connection(exchange: exchange))
         leftBetweenConnections()
     }

@@ -4,6 +4,8 @@ package import AFLoop
 protocol DeadlineClient: AnyObject {
     var deadline: LoopInstant { get }
     func deadlinePassed()
+    /// The number of its task, if it has a connection to this host.
+    func holder(at host: HostPool) -> Int?
     /// Ends without a word.
     func cancel()
 }
@@ -44,6 +46,11 @@ package final class DeadlineWatch: TimerTarget {
     /// A watched transfer has this deadline now. Only an earlier one matters; the walk finds those that have moved on.
     func deadlineChanged(to deadline: LoopInstant) {
         if deadline < due { arm(at: deadline) }
+    }
+
+    /// The numbers of tasks that have connections to the host.
+    func holders(at host: HostPool, atMost limit: Int) -> [Int] {
+        Array(transfers.lazy.compactMap { $0?.holder(at: host) }.prefix(limit)).sorted()
     }
 
     private func stop() {

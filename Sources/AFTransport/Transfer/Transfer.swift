@@ -259,6 +259,11 @@ package final class Transfer: PoolClient, DeadlineClient {
         if pauses.isEmpty, case .exchanging(let exchange) = stage { exchange.goOn() }
     }
 
+    /// The response goes on for as long as the server likes: its connection is none of those that the host may have.
+    package func holdConnectionApart() {
+        if case .exchanging(let exchange) = stage { host?.exempt(exchange) }
+    }
+
     package func decoded(_ count: Int) {
         times.decodedBodyBytes += Int64(count)
     }
@@ -525,10 +530,22 @@ package final class Transfer: PoolClient, DeadlineClient {
         // The response has arrived, so the peer owes nothing.
         case .over: return hardDeadline
         case .waiting where queueDeadline != .distantFuture:
-            return min(queueDeadline, lastProgress + idleInterval, hardDeadline)
+            return min(queueDeadline, silentSince + idleInterval, hardDeadline)
         case .idle, .waiting, .aside, .redialing, .exchanging, .following: break
         }
-        return pauses.isEmpty && !isBodyAwaited ? min(lastProgress + idleInterval, hardDeadline) : hardDeadline
+        guard pauses.isEmpty, !isBodyAwaited else { return hardDeadline }
+        return min(silentSince + idleInterval, hardDeadline)
+    }
+
+    /// Since when nothing has happened. As long as the host serves others, to wait for one's turn is no silence.
+    private var silentSince: LoopInstant {
+        guard case .waiting = stage, let turn = host?.lastTurn else { return lastProgress }
+        return max(lastProgress, turn)
+    }
+
+    func holder(at host: HostPool) -> Int? {
+        guard self.host === host, case .exchanging = stage else { return nil }
+        return client?.taskNumber
     }
 
     func deadlinePassed() {
@@ -557,14 +574,18 @@ package final class Transfer: PoolClient, DeadlineClient {
     }
 
     /// Whether at most its time in the queue is over.
-    private var hasTimeLeft: Bool { loop.now < hardDeadline && loop.now < lastProgress + idleInterval }
+    private var hasTimeLeft: Bool { loop.now < hardDeadline && loop.now < silentSince + idleInterval }
 
     /// The error for the deadline that has passed.
     private var lateness: TransferError {
         let phase = currentPhase
         if hardDeadline <= loop.now { return .outOfTime(phase) }
-        if lastProgress + idleInterval <= loop.now { return .timedOut(phase, lastProgress.duration(to: loop.now)) }
-        return .overdue(.queue, .queued, times.queueStarted.duration(to: loop.now))
+        let isIdle = silentSince + idleInterval <= loop.now
+        guard case .waiting = stage, phase == .queued || !isIdle, let host else {
+            return .timedOut(phase, silentSince.duration(to: loop.now))
+        }
+        let report = host.queueReport(holders: deadlines.holders(at: host, atMost: 10), isQueueTime: !isIdle)
+        return .unserved(report, (isIdle ? silentSince : times.queueStarted).duration(to: loop.now))
     }
 
     private var currentPhase: TransferPhase {

@@ -5,6 +5,8 @@ package import AFWire
 package protocol TransferClient: AnyObject {
     /// The delegate that the handshake may ask about the server, if there is one.
     var handshakeDelegate: (any HandshakeDelegate)? { get }
+    /// The number of the task that it loads for, if there is one.
+    var taskNumber: Int? { get }
     /// The judge of trust and identity that holds now: the rules have changed since the transfer was made.
     func presentJudge(of transfer: Transfer) -> TrustJudge?
     /// The transfer sends the request another time: the client returns it, perhaps changed.
@@ -23,6 +25,7 @@ package protocol TransferClient: AnyObject {
 }
 
 extension TransferClient {
+    package var taskNumber: Int? { nil }
     package func presentJudge(of transfer: Transfer) -> TrustJudge? { transfer.key.judge }
     package func requestToSendAgain(_ transfer: Transfer) -> WireRequest { transfer.request }
     package func transferMayBegin(_ transfer: Transfer) -> Bool { true }

@@ -7,6 +7,8 @@ import Foundation
 extension Load: TransferClient {
     func requestToSendAgain(_ transfer: Transfer) -> WireRequest { dressed(transfer.request, isRepeated: true) }
 
+    var taskNumber: Int? { handle?.taskIdentifier }
+
     var handshakeDelegate: (any HandshakeDelegate)? {
         guard let handle, let endpoint else { return nil }
         return HandshakeChallenges(handle, taskDelegate?.delegate, endpoint, in: session)

@@ -122,6 +122,8 @@ extension TransferError {
             .connectionLost(phase: phase.public, peer: peer, errno: error.code)
         case (.timedOut(let phase, let interval), let peer):
             .timeout(phase: phase.public, peer: peer, interval: interval)
+        case (.unserved(let report, let interval), let peer):
+            .unserved(report, peer: peer, interval: interval)
         case (.overdue(let timeout, let phase, let interval), let peer):
             .overdue(timeout, phase: phase.public, peer: peer, interval: interval)
         case (.outOfTime(let phase), let peer): .outOfTime(phase: phase.public, peer: peer)

@@ -10,7 +10,6 @@ extension LoadFailure {
     {
         let (detail, setting): (Detail, String) =
             switch timeout {
-            case .queue: (.queue, "queueTimeout")
             case .connect: (.connect, "connectTimeout")
             case .tls: (.handshake, "tlsTimeout")
             }
@@ -20,6 +19,29 @@ extension LoadFailure {
             phase: phase,
             message: "\(doing(phase)) \(peer?.text ?? "the server") failed: it took longer than \(interval.inWords).",
             advice: "Raise \(setting) if it may."
+        )
+    }
+
+    /// No connection became free for the request.
+    package static func unserved(_ report: QueueReport, peer: Endpoint?, interval: Duration) -> LoadFailure {
+        let server = peer?.text ?? "the server"
+        let isFull = report.connections >= report.limit
+        let holders =
+            switch report.holders.count {
+            case 0: isFull ? "" : " Other hosts have all connections of the session."
+            case 1: " Task \(report.holders[0]) holds a connection."
+            default: " Tasks \(report.holders.map(String.init).joined(separator: ", ")) hold connections."
+            }
+        let wish =
+            isFull
+            ? "Raise httpMaximumConnectionsPerHost, which is \(report.limit), or end tasks whose responses go on for long"
+            : "Raise maximumConnections, or end tasks whose responses go on for long"
+        return LoadFailure(
+            .timeout,
+            report.isQueueTime ? .queue : .idle,
+            phase: .queued,
+            message: "\(doing(.queued)) \(server) failed: none became free for \(interval.inWords).\(holders)",
+            advice: report.isQueueTime ? "\(wish); or raise queueTimeout." : "\(wish)."
         )
     }
 

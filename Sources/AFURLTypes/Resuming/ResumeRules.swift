@@ -237,7 +237,7 @@ extension LoadError {
 extension TransferError {
     fileprivate var leavesPart: Bool {
         switch self {
-        case .dial, .proxy, .handshake, .secured, .cutShort, .channel, .timedOut, .outOfTime, .overdue: true
+        case .dial, .proxy, .handshake, .secured, .cutShort, .channel, .timedOut, .unserved, .outOfTime, .overdue: true
         case .wire(let error): error.kind.isEnd
         case .body, .impossibleSocketPath: false
         }

@@ -116,7 +116,12 @@ import Testing
         ),
         Row(error: .timedOut(.waitingForHead, .seconds(9)), reason: .timeout, phase: .waitingForHead, code: .timedOut),
         Row(error: .outOfTime(.receivingBody), reason: .timeout, phase: .receivingBody, code: .timedOut),
-        Row(error: .overdue(.queue, .queued, .seconds(1)), reason: .timeout, phase: .queued, code: .timedOut),
+        Row(
+            error: .unserved(QueueReport(holders: [1, 2], connections: 2, limit: 2, isQueueTime: true), .seconds(1)),
+            reason: .timeout,
+            phase: .queued,
+            code: .timedOut
+        ),
         Row(error: .overdue(.tls, .securing, .seconds(1)), reason: .timeout, phase: .tls, code: .timedOut),
     ]
 

@@ -185,7 +185,9 @@ extension LoadError {
     /// Whether no server has answered, for another reason than a doubt about its identity.
     fileprivate var isSilence: Bool {
         switch self {
-        case .transfer(.dial), .transfer(.channel), .transfer(.timedOut), .transfer(.overdue): true
+        case .transfer(.dial), .transfer(.channel), .transfer(.timedOut), .transfer(.unserved),
+            .transfer(.overdue):
+            true
         case .transfer(.wire(let error)): if case .closed = error.kind { true } else { false }
         default: false
         }

@@ -283,7 +283,7 @@ extension LoadError {
 extension TransferError {
     fileprivate var mayHeal: Bool {
         switch self {
-        case .dial, .proxy, .handshake, .secured, .cutShort, .wire, .channel, .timedOut, .overdue: true
+        case .dial, .proxy, .handshake, .secured, .cutShort, .wire, .channel, .timedOut, .unserved, .overdue: true
         case .body, .impossibleSocketPath, .outOfTime: false
         }
     }
