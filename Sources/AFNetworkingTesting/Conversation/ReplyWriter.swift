@@ -11,6 +11,8 @@ struct ReplyWriter {
     private var sent = 0
     /// The offset in the whole reply at which the reply is cut.
     private var cutOffset: Int?
+    /// How many bytes of the body itself have been sent, or are pending.
+    private var content = 0
 
     init(stream: SocketStream, delivery: Delivery) {
         self.stream = stream
@@ -23,7 +25,7 @@ struct ReplyWriter {
     mutating func send(_ reply: ServerReply, to request: RecordedRequest?) throws(ConnectionEnd) -> Bool {
         if let raw = delivery.raw {
             beginBody()
-            try append(raw)
+            try appendContent(raw)
             try finish()
             return delivery.keepAlive ?? true
         }
@@ -73,7 +75,7 @@ struct ReplyWriter {
             let usable = body.count.map { min(piece.count, $0 - offset) } ?? piece.count
             offset += usable
             try keepPace()
-            if cutter == nil { try append(usable == piece.count ? piece : Array(piece.prefix(usable))) }
+            if cutter == nil { try appendContent(usable == piece.count ? piece : Array(piece.prefix(usable))) }
             for chunk in cutter?.add(piece.prefix(usable)) ?? [] { try appendChunk(chunk) }
         }
         for chunk in cutter?.end() ?? [] { try appendChunk(chunk) }
@@ -93,11 +95,20 @@ struct ReplyWriter {
 
     private mutating func appendChunk(_ chunk: [UInt8]) throws(ConnectionEnd) {
         try append(Array("\(String(chunk.count, radix: 16))\r\n".utf8))
-        try append(chunk)
+        try appendContent(chunk)
         try append(Array("\r\n".utf8))
     }
 
     // MARK: - Bytes
+
+    /// Appends bytes of the body itself, and finds the place of a cut that counts these.
+    private mutating func appendContent(_ bytes: [UInt8]) throws(ConnectionEnd) {
+        if let cut = delivery.cut, cut.part == .content, cutOffset == nil, cut.count - content <= bytes.count {
+            cutOffset = sent + pending.count + max(cut.count - content, 0)
+        }
+        content += bytes.count
+        try append(bytes)
+    }
 
     private mutating func append(_ bytes: [UInt8]) throws(ConnectionEnd) {
         pending.append(contentsOf: bytes)

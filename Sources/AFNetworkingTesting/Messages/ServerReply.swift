@@ -27,6 +27,8 @@ public struct ServerReply: Sendable {
     public enum Part: Sendable, Hashable {
         /// The bytes after the head of the final response, chunk framing included.
         case body
+        /// The bytes of the body itself, without chunk framing: an event, a line.
+        case content
         /// All bytes of the reply, interim responses included.
         case message
     }

@@ -73,6 +73,19 @@ import Testing
         #expect(try server.waitForEnd(ofConnection: 1) == .clientClosed)
     }
 
+    @Test(arguments: 0...6)
+    func `a reply is cut by its content, whatever stands around that`(count: Int) throws {
+        let (server, client) = try ask(.text("abcdef").chunked(3).closing(after: count, of: .content))
+        defer { server.stop() }
+
+        let wire = [
+            "3\r\n", "3\r\na", "3\r\nab", "3\r\nabc", "3\r\nabc\r\n3\r\nd", "3\r\nabc\r\n3\r\nde",
+            "3\r\nabc\r\n3\r\ndef",
+        ]
+        _ = try client.readHead()
+        #expect(try client.readToEnd() == wire[count])
+    }
+
     @Test func `a reply can stall in the middle of its head`() throws {
         let (server, client) = try ask(.text("x").stalling(after: 8, of: .message))
         defer { server.stop() }
