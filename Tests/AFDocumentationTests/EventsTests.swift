@@ -6,6 +6,25 @@ import Testing
 private let shown = Notes<String>()
 private func show(_ name: String, _ data: String) { shown.add(data) }
 
+final class Status: NSObject, EventStreamDelegate {
+    func eventStream(_ stream: EventStream, didOpen response: URLResponse) {
+        show("stream", "open")
+    }
+
+    func eventStream(
+        _ stream: EventStream,
+        willReconnectAfter wait: Duration,
+        attempt: Int,
+        because error: (any Error)?
+    ) {
+        show("attempt \(attempt) in \(wait)", error?.localizedDescription ?? "the server has ended it")
+    }
+
+    func eventStream(_ stream: EventStream, didEndWith error: (any Error)?) {
+        show("stream", "over")
+    }
+}
+
 /// The snippets of the article on streams of events.
 @Suite(.serialized) struct EventsTests {
     private struct Delta: Decodable { let text: String }
@@ -38,6 +57,55 @@ private func show(_ name: String, _ data: String) { shown.add(data) }
         }
 
         #expect(text == "hello")
+    }
+
+    @Test func `a refused stream says why`() async throws {
+        struct Problem: Decodable { let message: String }
+        let site = try Site()
+        let session = site.session
+        let reply = ServerReply.json(#"{"message": "slowly"}"#).status(429).header("Retry-After", "5")
+        site.server.route("GET", "/chat", reply)
+        let request = URLRequest(url: site.url("/chat"))
+        let before = shown.all.count
+
+        do {
+            for try await event in session.events(for: request) { show(event.name, event.data) }
+        } catch let error as URLError {
+            guard let refused = error.refusedResponse else { throw error }
+            let wait = refused.response.value(forHTTPHeaderField: "Retry-After") ?? "0"
+            show("status \(refused.response.statusCode), again in \(wait) s", try refused.decode(Problem.self).message)
+        }
+
+        #expect(shown.all.dropFirst(before) == ["slowly"])
+    }
+
+    @Test func `a response is looked at, and then read as events`() async throws {
+        let site = try Site()
+        let session = site.session
+        let request = URLRequest(url: site.url("/events/1"))
+        let before = shown.all.count
+
+        let (bytes, response) = try await session.bytes(for: request)
+        show("status", "\((response as? HTTPURLResponse)?.statusCode ?? 0)")
+        for try await event in bytes.events {
+            show(event.name, event.data)
+        }
+
+        #expect(shown.all.count == before + 2 && shown.all[before] == "200")
+    }
+
+    @Test func `a delegate hears how the stream fares`() async throws {
+        let site = try Site()
+        let session = site.session
+        site.server.route("GET", "/once", .status(204))
+        let request = URLRequest(url: site.url("/events/1"))
+        let before = shown.all.count
+
+        let stream = session.events(for: request, delegate: Status())
+        for try await _ in stream { break }
+        #expect(shown.all.dropFirst(before) == ["open"])
+        for try await _ in session.events(for: URLRequest(url: site.url("/once")), delegate: Status()) {}
+        #expect(shown.all.dropFirst(before) == ["open", "over"])
     }
 
     @Test func `a stream goes on where it was`() async throws {

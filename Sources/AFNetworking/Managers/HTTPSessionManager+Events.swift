@@ -12,14 +12,17 @@ extension HTTPSessionManager {
     ///   - parameters: For the query, or for the body, as the request serializer encodes them.
     ///   - headers: More header fields.
     ///   - options: Whether and how the stream connects again, and its limits.
+    ///   - delegate: Hears about the stream (`EventStreamDelegate`) and its tasks.
     /// - Throws: What the request serializer throws.
     public func events(
         _ urlString: String,
         method: String = "GET",
         parameters: Any? = nil,
         headers: [String: String]? = nil,
-        options: EventStreamOptions = EventStreamOptions()
+        options: EventStreamOptions = EventStreamOptions(),
+        delegate: (any URLSessionTaskDelegate)? = nil
     ) throws -> EventStream {
-        session.events(for: try request(for: Call(method, urlString, parameters, headers)), options: options)
+        let request = try request(for: Call(method, urlString, parameters, headers))
+        return session.events(for: request, options: options, delegate: delegate)
     }
 }

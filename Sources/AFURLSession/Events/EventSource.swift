@@ -31,6 +31,8 @@ public final class EventSource: Sendable {
     ///   - request: Any request: see ``URLSession/events(for:options:delegate:)``.
     ///   - session: Loads it, and has the queue of the closures.
     ///   - options: Whether and how the stream connects again, and its limits.
+    ///   - delegate: Hears about the tasks; as an ``EventStreamDelegate`` also when the stream opens, waits to connect
+    ///   again, and ends.
     ///   - receive: Is called with each event; no more after ``cancel()`` if that is called on the delegate queue.
     ///   - completion: Is called once at the end: with nil if the server has ended the stream, else with the error, which
     ///     is `URLError.cancelled` after ``cancel()``.
@@ -38,10 +40,11 @@ public final class EventSource: Sendable {
         _ request: URLRequest,
         session: URLSession = .shared,
         options: EventStreamOptions = EventStreamOptions(),
+        delegate: (any URLSessionTaskDelegate)? = nil,
         receive: @escaping @Sendable (ServerSentEvent) -> Void,
         completion: @escaping @Sendable ((any Error)?) -> Void = { _ in }
     ) {
-        stream = session.events(for: request, options: options)
+        stream = session.events(for: request, options: options, delegate: delegate)
         self.receive = receive
         self.completion = completion
     }

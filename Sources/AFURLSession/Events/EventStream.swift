@@ -12,7 +12,8 @@ extension URLSession {
     /// - Parameters:
     ///   - request: Any request, also one with a body. `Accept` is set unless the request has it.
     ///   - options: Whether and how the stream connects again, and its limits.
-    ///   - delegate: Hears about the tasks, as in ``bytes(for:delegate:)``.
+    ///   - delegate: Hears about the tasks, as in ``bytes(for:delegate:)``; as an ``EventStreamDelegate`` also when the
+    ///   stream opens, waits to connect again, and ends.
     public func events(
         for request: URLRequest,
         options: EventStreamOptions = EventStreamOptions(),
@@ -54,9 +55,17 @@ public struct EventStreamOptions: Sendable, Hashable {
     /// How many attempts in a row may bring no event. The last error is then thrown. Nil, the default, is no limit.
     public var maximumAttempts: Int?
 
+    /// How many attempts may come before the stream is open for the first time: 1 tells at once that there is no server.
+    /// Nil, the default, is as many as ``maximumAttempts``.
+    public var maximumInitialAttempts: Int?
+
     /// The statuses after which the stream connects again, when `Retry-After` counts too. None unless set: by the
     /// standard any status but 200 ends the stream.
     public var reconnectingStatusCodes: Set<Int> = []
+
+    /// Whether an open stream has one of the connections that the session may have to the host
+    /// (`httpMaximumConnectionsPerHost`). False: streams that stay open would keep other requests waiting.
+    public var countsAmongConnections = false
 
     /// The identifier of the last event that the program has seen. The first request has it as `Last-Event-ID`.
     public var lastEventID = ""
@@ -80,12 +89,14 @@ public struct EventStreamOptions: Sendable, Hashable {
 ///
 /// The stream returns an event as soon as its empty line has arrived. A program that does not ask for the next one makes
 /// the server wait. The stream ends with status 204, or with the response if it does not connect again. It throws for
-/// another status, for a response that is no event stream, for what is longer than its limit, and for errors that would
-/// come back, as those about certificates.
+/// another status and for a response that is no event stream, which the error then has
+/// (``Foundation/URLError/refusedResponse``); for what is longer than its limit; and for errors that would come back, as
+/// those about certificates. A stream that is cancelled throws `URLError.cancelled`.
 ///
 /// If the stream connects again, the request has the identifier of the last event as `Last-Event-ID`, unless that is no
 /// text for a header field. A server that sends nothing for the request's `timeoutInterval` counts as gone. When the
-/// session is invalidated, the stream throws, also while it waits to connect again.
+/// session is invalidated, the stream throws, also while it waits to connect again. The events of a file or of a `data:`
+/// URL are read once.
 public struct EventStream: AsyncSequence, Sendable {
     /// An event.
     public typealias Element = ServerSentEvent
@@ -109,6 +120,8 @@ public struct EventStream: AsyncSequence, Sendable {
         private var isOver = false
         private var lastID: String
         private var retry: Duration
+        /// The stream was open once.
+        private var hasOpened = false
         /// How many attempts in a row have brought no event.
         private var failures = 0
         /// How many waits there were since the last event.
@@ -135,25 +148,37 @@ public struct EventStream: AsyncSequence, Sendable {
                         (failures, waits, hasEvent) = (0, 0, true)
                         return event
                     }
-                    if isOver { return nil }
                     ending = .complete
                 } catch {
-                    ending = EventConnection.Ending(error)
+                    ending = .failed(error)
                 }
+                let isLast = connection.map { $0.isOver || !$0.isRemote } ?? false
                 connection = nil
-                try await connectAgain(after: ending, actor)
+                guard let wait = isLast ? nil : waitToConnectAgain(after: ending) else {
+                    try await end(ending.error, actor)
+                    return nil
+                }
+                let attempt = failures + 1
+                await stream.tell(actor) {
+                    $0.eventStream($1, willReconnectAfter: wait, attempt: attempt, because: ending.error)
+                }
+                do {
+                    try await LoopSleep.sleep(for: wait, in: stream.session)
+                } catch {
+                    try await end(error, actor)
+                }
             }
             return nil
         }
 
-        /// Nil at the end of a response. Sets `isOver` if no other one is to follow.
+        /// Nil at the end of a response.
         private mutating func nextEvent(_ actor: isolated (any Actor)?) async throws -> ServerSentEvent? {
             if connection == nil {
-                guard let made = try await EventConnection.open(stream, lastID: lastID) else {
-                    isOver = true
-                    return nil
-                }
+                let made = try await EventConnection.open(stream, lastID: lastID)
                 connection = made
+                if made.isOver { return nil }
+                hasOpened = true
+                await stream.tell(actor) { $0.eventStream($1, didOpen: made.response) }
             }
             defer { remember() }
             return try await connection?.next(actor)
@@ -166,28 +191,23 @@ public struct EventStream: AsyncSequence, Sendable {
             if let milliseconds = parser.retry { retry = .milliseconds(Swift.min(milliseconds, Int(Int32.max))) }
         }
 
-        // MARK: - Connecting again
-
-        private mutating func connectAgain(
-            after ending: EventConnection.Ending,
-            _ actor: isolated (any Actor)?
-        ) async throws {
-            let options = stream.options
-            guard stream.connectsAgain, ending.mayHeal(options) else { return try finish(ending) }
-            if !hasEvent { failures += 1 }
-            (waits, hasEvent) = (waits + 1, false)
-            if let most = options.maximumAttempts, failures >= most { return try finish(ending) }
-            do {
-                try await LoopSleep.sleep(for: delay(after: ending), in: stream.session)
-            } catch {
-                isOver = true
-                throw error
-            }
+        private mutating func end(_ error: (any Error)?, _ actor: isolated (any Actor)?) async throws {
+            isOver = true
+            await stream.tell(actor) { $0.eventStream($1, didEndWith: error) }
+            if let error { throw error }
         }
 
-        private mutating func finish(_ ending: EventConnection.Ending) throws {
-            isOver = true
-            if case .failed(let error, _) = ending { throw error }
+        // MARK: - Connecting again
+
+        /// Nil if the stream does not connect again.
+        private mutating func waitToConnectAgain(after ending: EventConnection.Ending) -> Duration? {
+            let options = stream.options
+            guard stream.connectsAgain, ending.mayHeal(options) else { return nil }
+            if !hasEvent { failures += 1 }
+            (waits, hasEvent) = (waits + 1, false)
+            let most = hasOpened ? options.maximumAttempts : options.maximumInitialAttempts ?? options.maximumAttempts
+            if let most, failures >= most { return nil }
+            return delay(after: ending)
         }
 
         private func delay(after ending: EventConnection.Ending) -> Duration {
@@ -196,6 +216,15 @@ public struct EventStream: AsyncSequence, Sendable {
             let most = Swift.max(stream.options.maximumDelay, Self.leastDelay)
             return world.backOff(asked, after: waits, upTo: most)
         }
+    }
+
+    /// Calls the delegate, if it wants to hear of streams, and waits until it has returned.
+    fileprivate func tell(
+        _ actor: isolated (any Actor)?,
+        _ call: @escaping @Sendable (any EventStreamDelegate, EventStream) -> Void
+    ) async {
+        guard let listener = (delegate ?? session.delegate) as? any EventStreamDelegate else { return }
+        await session.onDelegateQueue { call(listener, self) }
     }
 
     private var connectsAgain: Bool {

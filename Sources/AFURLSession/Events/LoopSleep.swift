@@ -1,4 +1,5 @@
 import AFLoop
+import AFURLTypes
 
 /// A wait of a session by the clock of its loop, which tests set. The session ends it when it is invalidated.
 final class LoopSleep: TimerTarget {
@@ -13,7 +14,7 @@ final class LoopSleep: TimerTarget {
         self.session = session.core
     }
 
-    /// Throws `CancellationError` if the Swift task is cancelled, and then at once. Returns early if the session is
+    /// Throws `URLError.cancelled` if the Swift task is cancelled, and then at once. Returns early if the session is
     /// invalidated: what the caller does next with the session fails, and says why.
     static func sleep(for duration: Duration, in session: URLSession) async throws {
         let world = session.world
@@ -25,7 +26,7 @@ final class LoopSleep: TimerTarget {
         } onCancel: {
             world.enqueue { sleep.value.cancel() }
         }
-        try Task.checkCancellation()
+        if Task.isCancelled { throw LoadError.cancelled.urlError(for: nil) }
     }
 
     private func start(_ duration: Duration, _ continuation: UnsafeContinuation<Void, Never>) {

@@ -12,6 +12,7 @@ extension Load {
     func cacheWriter(for response: HTTPURLResponse, of transfer: Transfer) -> CacheWriter? {
         let request = transfer.request
         guard session.cache.mayStore(answerTo: request) else { return nil }
+        if case .apart = consumer.caching { return nil }
         let policy = request.cachePolicy ?? session.settings.cachePolicy
         let writer = session.cache.beginStore(
             response.statusCode,
@@ -24,7 +25,6 @@ extension Load {
             isDecoded: session.decodesAnswer(to: request)
         )
         guard case .never = consumer.caching else { return writer }
-        // What is stored is a former version of this response.
         writer?.finish(as: nil)
         return nil
     }

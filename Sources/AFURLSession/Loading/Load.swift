@@ -159,7 +159,7 @@ final class Load: RequestOwner {
         snapshot = other.snapshot
         handle = other
         self.consumer = consumer
-        if case .never = consumer.caching {
+        if consumer.caching.storesNothing {
             writer?.finish(as: nil)
             writer = nil
         }

@@ -229,7 +229,7 @@ final class ForeignLoad: TransferSubstitute, TimerTarget {
     /// Takes the complete response for the cache. Nil if it is not to be stored, or not by what the task has become.
     func takeStorage() -> ProtocolStorage? {
         defer { storage = nil }
-        if case .never = load.consumer.caching { return nil }
+        if load.consumer.caching.storesNothing { return nil }
         return storage
     }
 

@@ -26,7 +26,7 @@ final class ProtocolStorage: StorableResponse {
         of load: Load
     ) {
         let request = load.naming(request)
-        if case .never = load.consumer.caching { return nil }
+        if load.consumer.caching.storesNothing { return nil }
         guard policy != .notAllowed, let response = response as? HTTPURLResponse, let cache = load.session.cache.cache,
             let question = CacheRequest.of(request),
             let head = StoredHead(

@@ -1,4 +1,5 @@
 import AFLoop
+import AFURLTypes
 public import Foundation
 
 extension URLSession {
@@ -137,9 +138,26 @@ extension URLSession {
         for request: URLRequest,
         delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (AsyncBytes, URLResponse) {
+        try await bytes(for: request, expecting: nil, isApart: false, delegate: delegate)
+    }
+
+    /// - Parameters:
+    ///   - content: What the response must be. The task of another one fails, with the response in its error.
+    ///   - isApart: Whether the connection is none of those that the host may have.
+    func bytes(
+        for request: URLRequest,
+        expecting content: ResponseRefusal.Content?,
+        isApart: Bool,
+        delegate: (any URLSessionTaskDelegate)?
+    ) async throws -> (AsyncBytes, URLResponse) {
         let mailbox = StreamMailbox()
         let task = make { identifier in
-            URLSessionDataTask(request, identifier, in: self, consumer: StreamConsumer(mailbox)) { _, _, error in
+            URLSessionDataTask(
+                request,
+                identifier,
+                in: self,
+                consumer: StreamConsumer(mailbox, expecting: content, isApart: isApart)
+            ) { _, _, error in
                 for waiter in mailbox.end(error) { waiter.resume() }
             }
         }

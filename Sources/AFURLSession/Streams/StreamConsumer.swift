@@ -10,19 +10,34 @@ final class StreamConsumer: TaskConsumer {
     static let highWater = 256 << 10
 
     private let mailbox: StreamMailbox
+    /// What the reader expects; nil if it takes any response.
+    private let content: ResponseRefusal.Content?
+    /// Whether the connection takes none of the places that the host has, once the response is the expected one.
+    private let isApart: Bool
+    /// In place of the mailbox, if the response is another one.
+    private var refused: RefusedBody?
 
     var isHolding: Bool { false }
-    var caching: ResponseCaching { .always }
+    /// No program asks for the events of the past, and the page at the same URL is another response.
+    var caching: ResponseCaching { content == .events ? .apart : .always }
 
-    init(_ mailbox: StreamMailbox) {
+    init(_ mailbox: StreamMailbox, expecting content: ResponseRefusal.Content?, isApart: Bool) {
         self.mailbox = mailbox
+        self.isApart = isApart
+        self.content = content
     }
 
     func receivedResponse(_ response: URLResponse, of load: Load) {
-        resume(mailbox.receive(response), of: load)
+        if let content, let response = response as? HTTPURLResponse, let cause = content.objection(to: response) {
+            refused = RefusedBody(response, cause, for: content, of: load)
+        } else {
+            if isApart { load.transfer?.holdConnectionApart() }
+            resume(mailbox.receive(response), of: load)
+        }
     }
 
     func receivedBody(_ bytes: UnsafeRawBufferPointer, of load: Load) {
+        if let refused { return refused.receive(bytes) }
         let loan = load.session.world.readBuffer.value.lend(bytes)
         let piece = loan.map(StreamPiece.init) ?? StreamPiece(copying: bytes)
         let (waiters, isFull) = mailbox.add(piece, leaving: StreamConsumer.highWater - load.longestPiece)

@@ -70,6 +70,7 @@ extension LoadError {
             )
         case (.stream(let failure), let peer): LoadFailure(failure, peer: peer)
         case (.webSocket(let failure), let peer): LoadFailure(failure, peer: peer)
+        case (.refused(let refusal), _): LoadFailure(refusal)
         case (.local(let failure), _): LoadFailure(failure)
         case (.forked, _):
             LoadFailure(

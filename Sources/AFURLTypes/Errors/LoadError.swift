@@ -34,6 +34,8 @@ package enum LoadError: Error, Sendable {
     case stream(StreamFailure)
     /// The WebSocket could not be opened, or has ended.
     case webSocket(WebSocketFailure)
+    /// A stream of events or lines does not take the response.
+    case refused(ResponseRefusal)
     /// A `data:` URL or a file cannot be loaded.
     case local(LocalFailure)
     /// The child of a fork has no network thread.
@@ -50,6 +52,10 @@ extension LoadError {
 
     package var isCancelled: Bool {
         if case .cancelled = self { true } else { false }
+    }
+
+    package var isRefusal: Bool {
+        if case .refused = self { true } else { false }
     }
 
     /// The time for the whole task is over.

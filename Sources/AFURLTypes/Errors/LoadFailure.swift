@@ -92,6 +92,9 @@ public struct LoadFailure: Error, Hashable, Sendable {
     /// How a proxy refused: the status of its response, or the number of its reply if it speaks SOCKS.
     public let proxyReply: Int?
 
+    /// The response, and the beginning of its body, if a stream of events or lines did not take it.
+    public let refusedResponse: RefusedResponse?
+
     private let cause: Cause?
 
     /// The error of the program's code that caused the failure: that of a body stream.
@@ -117,6 +120,7 @@ public struct LoadFailure: Error, Hashable, Sendable {
         advice: String? = nil,
         security: Security? = nil,
         proxyReply: Int? = nil,
+        refusedResponse: RefusedResponse? = nil,
         underlyingError: (any Error)? = nil
     ) {
         self.phase = phase
@@ -129,6 +133,7 @@ public struct LoadFailure: Error, Hashable, Sendable {
         message = advice.map { "\(occurrence) \($0)" } ?? occurrence
         self.security = security
         self.proxyReply = proxyReply
+        self.refusedResponse = refusedResponse
         cause = underlyingError.map(Cause.init)
     }
 }

@@ -228,7 +228,7 @@ extension LoadError {
         case .file, .brokenRest: true
         case .rejected, .redirect, .plainTextForbidden, .cancelled, .bodyTooLong, .content, .notCached,
             .proxyMisconfigured, .sessionInvalidated, .forked, .noThread, .unaskedPart, .resumeData, .foreign, .local,
-            .webSocket, .stream:
+            .webSocket, .stream, .refused:
             false
         }
     }

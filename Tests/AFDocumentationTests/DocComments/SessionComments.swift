@@ -34,6 +34,28 @@ private enum SessionComments {
         source.resume()
     }
 
+    static func refused(_ session: URLSession, _ question: URLRequest) async throws {
+        struct Problem: Decodable, Error {}
+        do {
+            for try await event in session.events(for: question) { show(event.data) }
+        } catch let error as URLError {
+            guard let refused = error.refusedResponse else { throw error }
+            if refused.response.statusCode == 429 { show(refused.text) }
+            throw try refused.decode(Problem.self)
+        }
+    }
+
+    static func looked(_ session: URLSession, _ question: URLRequest) async throws {
+        let (bytes, response) = try await session.bytes(for: question)
+        guard (response as? HTTPURLResponse)?.statusCode == 200 else { throw URLError(.badServerResponse) }
+        for try await event in bytes.events { show(event.data) }
+    }
+
+    static func messages(_ session: URLSession, _ request: URLRequest) async throws {
+        let socket = ReconnectingWebSocket(request, session: session)
+        for try await message in socket.messages { show(message) }
+    }
+
     static func netrc(_ configuration: URLSessionConfiguration) throws {
         configuration.netrc = try NetrcFile(contentsOf: URL(fileURLWithPath: "/home/me/.netrc"))
     }

@@ -241,8 +241,7 @@ struct EventPairTests {
         #expect(try await data(of: session.events(for: request, options: once)) == ["a"])
         #expect(try await session.outcome(of: server.url("/events")).text == "page")
 
-        #expect(server.requests.first?.headers["Cache-Control"]?.contains("no-store") == true)
-        #expect(server.requests.first?.headers["Cache-Control"]?.hasPrefix(control ?? "no-store") == true)
+        #expect(server.requests.first?.headers["Cache-Control"] == control ?? "no-cache")
     }
 
     @Test func `the cache does not answer for a stream, and keeps what it has`() async throws {

@@ -50,7 +50,8 @@ struct EventStreamTests {
         #expect(try await events.next() == nil)
         #expect(try await events.next() == nil)
         let fields = try #require(server.requests.first?.headers)
-        #expect(fields["Accept"] == "text/event-stream" && fields["Cache-Control"] == "no-store")
+        #expect(fields["Accept"] == "text/event-stream")
+        #expect(fields["Cache-Control"] == "no-cache" && fields["Pragma"] == "no-cache")
         #expect(fields["Last-Event-ID"] == nil)
     }
 
@@ -196,6 +197,82 @@ struct EventStreamTests {
         #expect(server.requests.count == 1)
     }
 
+    @Test(arguments: [401, 400, 429, 503])
+    func `the error of a refused stream has the response, and what its body says`(status: Int) async throws {
+        struct Problem: Decodable { let reason: String }
+        let reply = ServerReply.json("{\"reason\": \"too much\"}").status(status).header("Retry-After", "7")
+        server.route("POST", "/events", reply)
+
+        let error = await #expect(throws: URLError.self) {
+            for try await _ in session.events(for: request("/events", "POST")) {}
+        }
+
+        let refused = try #require(error?.refusedResponse)
+        #expect(refused.response.statusCode == status && refused.isComplete)
+        #expect(refused.response.value(forHTTPHeaderField: "Retry-After") == "7")
+        #expect(try refused.decode(Problem.self).reason == "too much" && refused.text.contains("too much"))
+        #expect(error?.code == .badServerResponse)
+        // The connection is used again.
+        await #expect(throws: URLError.self) {
+            for try await _ in session.events(for: request("/events", "POST")) {}
+        }
+        #expect(server.acceptedConnections == 1)
+    }
+
+    @Test func `of a long body that is refused the beginning is kept, coded or not`() async throws {
+        server.route("GET", "/plain", .stream(.repeating("x", count: 50_000_000), type: "text/html"))
+        server.route("GET", "/coded", ServerReply.text(String(repeating: "x", count: 1_000_000)).compressed(.gzip))
+
+        for path in ["/plain", "/coded"] {
+            let error = await #expect(throws: URLError.self) {
+                for try await _ in session.events(for: request(path), options: .quick) {}
+            }
+            let refused = try #require(error?.refusedResponse)
+            #expect(refused.body == Data(repeating: UInt8(ascii: "x"), count: RefusedResponse.bodyLimit), "\(path)")
+            #expect(!refused.isComplete)
+        }
+        try await eventually { server.openConnections == 0 }
+    }
+
+    @Test func `a refused body that breaks off hides nothing of the refusal`() async throws {
+        server.route("GET", "/events", ServerReply.text("no such model").status(400).closing(after: 7))
+
+        let error = await #expect(throws: URLError.self) { for try await _ in session.events(for: request()) {} }
+
+        let refused = try #require(error?.refusedResponse)
+        #expect(refused.text == "no such" && !refused.isComplete && refused.response.statusCode == 400)
+    }
+
+    @Test func `monitors and the error of the task say that the stream was refused`() async throws {
+        let tape = EventTape()
+        let session = URLSession.loopback { $0.eventMonitors = [tape] }
+        server.route("GET", "/events", ServerReply.text("no").status(401))
+
+        await #expect(throws: URLError.self) { for try await _ in session.events(for: request()) {} }
+
+        let end = try #require(try await tape.completed().last { $0.isCompletion })
+        guard case .completed(let outcome) = end.kind else { return }
+        #expect(outcome.status == 401 && outcome.errorCode == .badServerResponse)
+        #expect(outcome.message?.contains("401") == true)
+        session.invalidateAndCancel()
+    }
+
+    @Test func `a response is read as events after a look at its status`() async throws {
+        server.route("GET", "/events", ServerReply.events("id: 1\ndata: a", "data: b").status(201))
+
+        let (bytes, response) = try await session.bytes(for: request())
+        #expect((response as? HTTPURLResponse)?.statusCode == 201)
+        var events: [ServerSentEvent] = []
+        for try await event in bytes.events { events.append(event) }
+        #expect(events == [ServerSentEvent(data: "a", id: "1"), ServerSentEvent(data: "b", id: "1")])
+
+        let (long, _) = try await session.bytes(for: request())
+        var iterator = long.events(maximumLineLength: 3, maximumEventSize: 100).makeAsyncIterator()
+        let error = await #expect(throws: URLError.self) { try await iterator.next() }
+        #expect(error?.code == .dataLengthExceedsMaximum)
+        #expect(try await iterator.next() == nil)
+    }
+
     @Test(arguments: ["text/html", "text/event-stream-x", "application/json; x=text/event-stream", ""])
     func `T-SSE-08 another content type ends the stream, and the error names it`(type: String) async throws {
         server.route("GET", "/events", .data(Data("data: a\n\n".utf8), type: type.isEmpty ? nil : type))
@@ -239,6 +316,19 @@ struct EventStreamTests {
 
         #expect(failure?.reason == .trust && secured.requests.isEmpty)
         secured.stop()
+    }
+
+    @Test func `the events of a data URL and of a file are read once`() async throws {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).sse")
+        try Data("data: a\n\ndata: b\n\n".utf8).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let data = try #require(URL(string: "data:text/event-stream,data:%20a%0A%0Adata:%20b%0A%0A"))
+
+        for url in [file, data] {
+            var seen: [String] = []
+            for try await event in session.events(from: url, options: .quick) { seen.append(event.data) }
+            #expect(seen == ["a", "b"])
+        }
     }
 
     // MARK: - Limits
@@ -324,8 +414,8 @@ struct EventStreamTests {
 }
 
 extension ServerReply {
-    /// Sends one event, and falls silent before the second. The chunk of the first has 14 bytes.
-    fileprivate static let firstOfTwo = ServerReply.events("data: a", "data: b").stalling(after: 14)
+    /// Sends one event, and falls silent before the second.
+    fileprivate static let firstOfTwo = ServerReply.events("data: a", "data: b").stalling(after: 9, of: .content)
 }
 
 extension EventStreamOptions {

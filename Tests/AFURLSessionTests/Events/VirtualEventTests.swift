@@ -19,9 +19,38 @@ struct VirtualEventTests {
         var end: (time: Double, error: (any Error)?)?
     }
 
+    /// Writes down what a delegate of streams hears.
+    private final class Listener: NSObject, EventStreamDelegate {
+        let log = Lock<[String]>([])
+
+        func eventStream(_ stream: EventStream, didOpen response: URLResponse) {
+            log.withLock { $0.append("open \((response as? HTTPURLResponse)?.statusCode ?? 0)") }
+        }
+
+        func eventStream(
+            _ stream: EventStream,
+            willReconnectAfter wait: Duration,
+            attempt: Int,
+            because error: (any Error)?
+        ) {
+            let why =
+                (error as? URLError).map { " \($0.refusedResponse?.response.statusCode ?? $0.code.rawValue)" } ?? ""
+            log.withLock { $0.append("attempt \(attempt) after \(wait >= .seconds(3) ? "three" : "less")\(why)") }
+        }
+
+        func eventStream(_ stream: EventStream, didEndWith error: (any Error)?) {
+            log.withLock { $0.append("end \((error as? URLError)?.code.rawValue ?? 0)") }
+        }
+    }
+
     /// Reads a stream to its end.
-    private func read(_ world: VirtualWorld, _ options: EventStreamOptions = EventStreamOptions()) throws -> Seen {
-        let stream = world.session.events(from: try #require(URL(string: "http://api.test/events")), options: options)
+    private func read(
+        _ world: VirtualWorld,
+        _ options: EventStreamOptions = EventStreamOptions(),
+        _ delegate: Listener? = nil
+    ) throws -> Seen {
+        let request = URLRequest(url: try #require(URL(string: "http://api.test/events")))
+        let stream = world.session.events(for: request, options: options, delegate: delegate)
         let seen = Lock(Seen())
         // All of it runs on the thread of the test.
         nonisolated(unsafe) let clock = world.clock
@@ -151,6 +180,98 @@ struct VirtualEventTests {
                 #expect(seen.events.map(\.id) == ["1", "2", "3"] && seen.end?.error == nil, "\(cut), \(fate)")
                 #expect(world.finish() == [])
             }
+        }
+    }
+
+    @Test func `the delegate hears when the stream opens, is lost, waits and ends`() throws {
+        let world = VirtualWorld()
+        world.scripts(
+            "api.test",
+            [
+                [.expectRequest, .reply("\(Self.head)data: a\n\n"), .close],
+                [.expectRequest, .reset],
+                [.expectRequest, .reply("HTTP/1.1 503 No\r\nContent-Length: 0\r\n\r\n"), .close],
+                [.expectRequest, .reply("\(Self.head)data: b\n\n"), .close],
+                [.expectRequest, .reply(Self.noContent)],
+            ]
+        )
+        var options = EventStreamOptions()
+        options.reconnectingStatusCodes = [503]
+        let listener = Listener()
+
+        let seen = try read(world, options, listener)
+
+        #expect(seen.events.map(\.data) == ["a", "b"])
+        #expect(
+            listener.log.withLock { $0 } == [
+                "open 200", "attempt 1 after three", "attempt 2 after three -1005", "attempt 3 after three 503",
+                "open 200", "attempt 1 after three", "end 0",
+            ]
+        )
+        #expect(world.finish() == [])
+    }
+
+    @Test func `a first connection that cannot be made is bounded by itself`() throws {
+        let world = VirtualWorld()
+        world.host("api.test", "192.0.2.1")
+        world.set(.refuses(), for: "192.0.2.1")
+        var options = EventStreamOptions()
+        options.maximumInitialAttempts = 2
+        let listener = Listener()
+
+        let seen = try read(world, options, listener)
+
+        #expect((seen.end?.error as? URLError)?.code == .cannotConnectToHost)
+        #expect(listener.log.withLock { $0 } == ["attempt 2 after three -1004", "end -1004"])
+    }
+
+    @Test func `attempts after the first opening are not those before it`() throws {
+        let world = VirtualWorld()
+        world.scripts(
+            "api.test",
+            [
+                [.expectRequest, .reply("\(Self.head)data: a\n\n"), .close], [.expectRequest, .reset],
+                [.expectRequest, .reset], [.expectRequest, .reply(Self.noContent)],
+            ]
+        )
+        var options = EventStreamOptions()
+        options.maximumInitialAttempts = 1
+
+        let seen = try read(world, options)
+
+        #expect(seen.events.count == 1 && seen.end?.error == nil)
+    }
+
+    @Test func `a refused response that does not end is told after two seconds`() throws {
+        let world = VirtualWorld()
+        let head = "HTTP/1.1 429 No\r\nContent-Type: text/plain\r\nContent-Length: 100\r\n\r\nslow"
+        world.scripts("api.test", [[.expectRequest, .reply(head), .stall]])
+
+        let end = try #require(try read(world).end)
+
+        let refused = try #require((end.error as? URLError)?.refusedResponse)
+        #expect(refused.text == "slow" && !refused.isComplete && refused.response.statusCode == 429)
+        #expect(end.time >= 2 && end.time < 2.5)
+        #expect(world.finish() == [])
+    }
+
+    @Test func `the longest waits are waited, and cancelled`() throws {
+        let longest = Duration.seconds(Int64.max)
+        for seed in 1...10 {
+            let world = VirtualWorld(seed: UInt64(seed))
+            world.scripts("api.test", [[.expectRequest, .reply("\(Self.head)data: a\n\n"), .close]])
+            var options = EventStreamOptions()
+            (options.initialDelay, options.maximumDelay) = (longest, longest)
+            let stream = world.session.events(from: URL(string: "http://api.test/events")!, options: options)
+            let end = Lock<(any Error)?>(nil)
+            let reader = Task(executorPreference: CallbackTaskExecutor(world.queue)) {
+                do { for try await _ in stream {} } catch { end.withLock { $0 = error } }
+            }
+            world.run(limit: .seconds(1000))
+            #expect(end.withLock { $0 } == nil)
+            reader.cancel()
+            world.run(limit: .seconds(10))
+            #expect((end.withLock { $0 } as? URLError)?.code == .cancelled)
         }
     }
 

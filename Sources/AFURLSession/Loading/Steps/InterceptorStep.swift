@@ -274,7 +274,7 @@ extension LoadError {
         case .foreign: true
         case .rejected, .plainTextForbidden, .proxyMisconfigured, .cancelled, .bodyTooLong, .content, .notCached,
             .redirect, .file, .unaskedPart, .brokenRest, .resumeData, .sessionInvalidated, .stream, .webSocket, .local,
-            .forked, .noThread:
+            .refused, .forked, .noThread:
             false
         }
     }
