@@ -16,7 +16,7 @@ extension URLSession.AsyncBytes {
     ///
     /// - Parameter limit: The longest line in bytes, without its line end. As soon as a line is longer, it throws
     ///   `URLError.dataLengthExceedsMaximum` and ends the load. Less than 0 means 0.
-    public func lines(limit: Int) -> Lines { Lines(source: source, limit: Swift.max(limit, 0)) }
+    public func lines(limit: Int) -> Lines { Lines(source: source, limit: limit) }
 
     /// The body of a response line by line.
     public struct Lines: AsyncSequence, Sendable {
@@ -28,22 +28,14 @@ extension URLSession.AsyncBytes {
 
         /// Begins, or goes on, to read.
         public func makeAsyncIterator() -> AsyncIterator {
-            AsyncIterator(reader: ByteReader(source), limit: limit, splitter: LineSplitter(limit: limit))
+            let advice = "Use lines(limit:), or read the body in chunks."
+            return AsyncIterator(reader: LineReader(source, limit: limit, advice: advice))
         }
 
         /// Reads line by line.
         public struct AsyncIterator: AsyncIteratorProtocol {
-            var reader: ByteReader?
-            let limit: Int
-            var splitter: LineSplitter
-            private var piece: StreamPiece?
-            private var used = 0
-
-            init(reader: ByteReader, limit: Int, splitter: LineSplitter) {
-                self.reader = reader
-                self.limit = limit
-                self.splitter = splitter
-            }
+            /// Nil at the end, and behind an error.
+            var reader: LineReader?
 
             /// The next line; nil at the end.
             public mutating func next() async throws -> String? {
@@ -52,47 +44,16 @@ extension URLSession.AsyncBytes {
 
             /// The next line; nil at the end. Does not leave the caller's actor as long as a line is there.
             public mutating func next(isolation actor: isolated (any Actor)?) async throws -> String? {
-                while let reader {
-                    if let line = try lineOfPiece(reader) { return line }
-                    do {
-                        piece = try await reader.source.next()
-                        used = 0
-                    } catch {
-                        self.reader = nil
-                        throw error
-                    }
-                    guard piece == nil else { continue }
-                    self.reader = nil
-                    return splitter.finish()
+                do {
+                    let line = try await reader?.next(actor) { String(decoding: $0, as: UTF8.self) }
+                    if let line { return line }
+                } catch {
+                    reader = nil
+                    throw error
                 }
+                reader = nil
                 return nil
             }
-
-            private mutating func lineOfPiece(_ reader: ByteReader) throws -> String? {
-                guard let piece else { return nil }
-                let bytes = piece.bytes
-                var rest = UnsafeRawBufferPointer(rebasing: bytes[used...])
-                do throws(LineSplitter.TooLong) {
-                    let line = try splitter.next(&rest)
-                    used = bytes.count - rest.count
-                    return line
-                } catch {
-                    self.reader = nil
-                    self.piece = nil
-                    throw ErrorMapping.error(.lineTooLong(limit: limit), url: reader.source.task.originalRequest?.url)
-                }
-            }
         }
-    }
-}
-
-extension LoadFailure {
-    fileprivate static func lineTooLong(limit: Int) -> LoadFailure {
-        LoadFailure(
-            .limit,
-            phase: .receivingBody,
-            message: "A line of the body is longer than \(limit) bytes.",
-            advice: "Use lines(limit:), or read the body in chunks."
-        )
     }
 }

@@ -8,8 +8,9 @@ extension URLSession {
     /// for try await item in session.jsonLines(of: Item.self, for: request) { add(item) }
     /// ```
     ///
-    /// Empty lines are left out. A line that cannot be decoded throws the decoder's error; the iteration is then over, and
-    /// so is the load. A status other than 2xx throws `URLError.badServerResponse`.
+    /// Empty lines are left out. A line that cannot be decoded throws the decoder's `DecodingError`, whose description
+    /// begins with the number of the line; the iteration is then over, and so is the load. A status other than 2xx throws
+    /// `URLError.badServerResponse`, with the response as ``Foundation/URLError/refusedResponse``.
     ///
     /// - Parameters:
     ///   - type: What a line has.
@@ -24,7 +25,30 @@ extension URLSession {
         limit: Int = AsyncBytes.usualLineLimit,
         delegate: (any URLSessionTaskDelegate)? = nil
     ) -> JSONLines<Value> {
-        JSONLines(session: self, request: request, decoder: decoder, limit: limit, delegate: delegate)
+        var request = request
+        if request.value(forHTTPHeaderField: "Accept") == nil {
+            request.setValue("application/x-ndjson, application/jsonl, application/json", forHTTPHeaderField: "Accept")
+        }
+        let question = request
+        return JSONLines(decoder: decoder, limit: limit) { [self] in
+            try await bytes(for: question, expecting: .jsonLines, isApart: false, delegate: delegate).0
+        }
+    }
+}
+
+extension URLSession.AsyncBytes {
+    /// The values of the body, which has one in JSON on each line, whatever status and type the response has.
+    ///
+    /// - Parameters:
+    ///   - type: What a line has.
+    ///   - decoder: Decodes each line.
+    ///   - limit: The longest line in bytes.
+    public func jsonLines<Value: Decodable & Sendable>(
+        of type: Value.Type = Value.self,
+        decoder: JSONDecoder = JSONDecoder(),
+        limit: Int = URLSession.AsyncBytes.usualLineLimit
+    ) -> JSONLines<Value> {
+        JSONLines(decoder: decoder, limit: limit) { self }
     }
 }
 
@@ -33,11 +57,9 @@ public struct JSONLines<Value: Decodable & Sendable>: AsyncSequence, Sendable {
     /// What a line has.
     public typealias Element = Value
 
-    let session: URLSession
-    let request: URLRequest
     let decoder: JSONDecoder
     let limit: Int
-    let delegate: (any URLSessionTaskDelegate)?
+    let open: @Sendable () async throws -> URLSession.AsyncBytes
 
     /// Loads when the first value is asked for.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
@@ -45,7 +67,8 @@ public struct JSONLines<Value: Decodable & Sendable>: AsyncSequence, Sendable {
     /// Returns values one by one. Releasing it ends the load.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private let values: JSONLines
-        private var lines: URLSession.AsyncBytes.Lines.AsyncIterator?
+        private var lines: LineReader?
+        private var number = 0
         private var isOver = false
 
         init(_ values: JSONLines) {
@@ -56,16 +79,24 @@ public struct JSONLines<Value: Decodable & Sendable>: AsyncSequence, Sendable {
         public mutating func next() async throws -> Value? {
             guard !isOver else { return nil }
             do {
-                if lines == nil { lines = try await values.open() }
-                while let line = try await lines?.next() {
-                    if line.allSatisfy(\.isWhitespace) { continue }
-                    return try values.decoder.decode(Value.self, from: Data(line.utf8))
-                }
+                if let value = try await nextValue() { return value }
             } catch {
                 end()
                 throw error
             }
             end()
+            return nil
+        }
+
+        private mutating func nextValue() async throws -> Value? {
+            if lines == nil {
+                let advice = "Raise the limit of jsonLines if you expect such values."
+                lines = LineReader(try await values.open().source, limit: values.limit, advice: advice)
+            }
+            while let line = try await lines?.next(nil, { $0 }) {
+                number += 1
+                if let value = try values.decode(line, number) { return value }
+            }
             return nil
         }
 
@@ -75,22 +106,36 @@ public struct JSONLines<Value: Decodable & Sendable>: AsyncSequence, Sendable {
         }
     }
 
-    private func open() async throws -> URLSession.AsyncBytes.Lines.AsyncIterator {
-        var request = request
-        if request.value(forHTTPHeaderField: "Accept") == nil {
-            request.setValue("application/x-ndjson, application/jsonl, application/json", forHTTPHeaderField: "Accept")
+    /// Nil for a line without a value.
+    private func decode(_ line: [UInt8], _ number: Int) throws -> Value? {
+        guard let text = String(validating: line, as: UTF8.self) else {
+            throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "Line \(number) is not UTF-8."))
         }
-        let (bytes, response) = try await session.bytes(for: request, delegate: delegate)
-        if let status = (response as? HTTPURLResponse)?.statusCode, !(200..<300).contains(status) {
-            let failure = LoadFailure(
-                .response,
-                .status,
-                phase: .waitingForHead,
-                message: "The server answered \(status) to a request for lines of JSON.",
-                advice: "Look at the status; bytes(for:) reads the body of such a response."
+        if text.allSatisfy(\.isWhitespace) { return nil }
+        do {
+            return try decoder.decode(Value.self, from: Data(line))
+        } catch let error as DecodingError {
+            throw error.inLine(number)
+        }
+    }
+}
+
+extension DecodingError {
+    /// The same error, which says where in the body it is.
+    fileprivate func inLine(_ number: Int) -> DecodingError {
+        func place(_ context: Context) -> Context {
+            Context(
+                codingPath: context.codingPath,
+                debugDescription: "Line \(number): \(context.debugDescription)",
+                underlyingError: context.underlyingError
             )
-            throw ErrorMapping.error(failure, url: response.url)
         }
-        return bytes.lines(limit: limit).makeAsyncIterator()
+        switch self {
+        case .typeMismatch(let type, let context): return .typeMismatch(type, place(context))
+        case .valueNotFound(let type, let context): return .valueNotFound(type, place(context))
+        case .keyNotFound(let key, let context): return .keyNotFound(key, place(context))
+        case .dataCorrupted(let context): return .dataCorrupted(place(context))
+        @unknown default: return self
+        }
     }
 }

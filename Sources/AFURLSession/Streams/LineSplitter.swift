@@ -15,7 +15,12 @@ struct LineSplitter {
     }
 
     /// Removes the next line and its line end from `bytes`. Nil if the line has no end yet; then the splitter keeps it.
-    mutating func next(_ bytes: inout UnsafeRawBufferPointer) throws(TooLong) -> String? {
+    ///
+    /// - Parameter form: Makes what the caller wants of the line's bytes.
+    mutating func next<Line>(
+        _ bytes: inout UnsafeRawBufferPointer,
+        _ form: ([UInt8]) throws -> Line
+    ) throws -> Line? {
         if skipsLineFeed, let first = bytes.first {
             skipsLineFeed = false
             if first == 0x0A { bytes = UnsafeRawBufferPointer(rebasing: bytes.dropFirst()) }
@@ -29,14 +34,14 @@ struct LineSplitter {
         skipsLineFeed = bytes[end] == 0x0D
         bytes = UnsafeRawBufferPointer(rebasing: bytes[(end + 1)...])
         defer { open.removeAll(keepingCapacity: open.capacity <= 4096) }
-        return String(decoding: open, as: UTF8.self)
+        return try form(open)
     }
 
     /// The last line, if it has no line end.
-    mutating func finish() -> String? {
+    mutating func finish<Line>(_ form: ([UInt8]) throws -> Line) rethrows -> Line? {
         guard !open.isEmpty else { return nil }
         defer { open = [] }
-        return String(decoding: open, as: UTF8.self)
+        return try form(open)
     }
 
     private mutating func keep(_ bytes: Slice<UnsafeRawBufferPointer>) throws(TooLong) {

@@ -224,13 +224,14 @@ extension FuzzTarget {
 
     private static func splitLines(_ pieces: [[UInt8]]) throws -> [String] {
         var splitter = LineSplitter(limit: 100)
+        let text = { (line: [UInt8]) in String(decoding: line, as: UTF8.self) }
         var lines: [String] = []
         for piece in pieces {
             try piece.span.withUnsafeBytes { bytes in
                 var rest = bytes
-                while let line = try splitter.next(&rest) { lines.append(line) }
+                while let line = try splitter.next(&rest, text) { lines.append(line) }
             }
         }
-        return lines + [splitter.finish()].compactMap { $0 }
+        return lines + [splitter.finish(text)].compactMap { $0 }
     }
 }

@@ -55,7 +55,31 @@ struct JSONLinesTests {
         let error = await #expect(throws: URLError.self) { try await items.next() }
 
         #expect(error?.code == .badServerResponse && error?.loadFailure?.message.contains("429") == true)
+        #expect(try error?.refusedResponse?.decode(Item.self) == Item(id: 1))
         #expect(try await items.next() == nil)
+    }
+
+    @Test func `a line that cannot be read is named by its number`() async throws {
+        server.route("GET", "/type", .text("{\"id\":1}\n\n{\"id\":\"x\"}\n"))
+        server.route("GET", "/key", .text("{\"id\":1}\n{}\n"))
+        server.route("GET", "/bytes", .data(Data("{\"id\":1}\n{\"id\":1,\"a\":\"".utf8) + [0xFF] + Data("\"}\n".utf8)))
+
+        for (path, number) in [("/type", 3), ("/key", 2), ("/bytes", 2)] {
+            var items = items(path).makeAsyncIterator()
+            #expect(try await items.next() == Item(id: 1))
+            let error = await #expect(throws: DecodingError.self) { try await items.next() }
+            #expect("\(String(describing: error))".contains("Line \(number)"), "\(path): \(String(describing: error))")
+        }
+    }
+
+    @Test func `the lines of a response are values after a look at its status`() async throws {
+        server.route("GET", "/x", .text("{\"id\":1}\n{\"id\":2}\n").status(404))
+
+        let (bytes, _) = try await session.bytes(from: server.url("/x"))
+        var items: [Item] = []
+        for try await item in bytes.jsonLines(of: Item.self) { items.append(item) }
+
+        #expect(items == [Item(id: 1), Item(id: 2)])
     }
 
     @Test func `a line has a limit, and a broken body is an error`() async throws {

@@ -8,14 +8,15 @@ struct LineSplitterTests {
     /// What comes of a body that arrives in these pieces.
     private func lines(_ pieces: [[UInt8]], limit: Int = 100) throws -> [String] {
         var splitter = LineSplitter(limit: limit)
+        let text = { (line: [UInt8]) in String(decoding: line, as: UTF8.self) }
         var lines: [String] = []
         for piece in pieces {
             try piece.withUnsafeBytes { bytes in
                 var rest = bytes
-                while let line = try splitter.next(&rest) { lines.append(line) }
+                while let line = try splitter.next(&rest, text) { lines.append(line) }
             }
         }
-        if let last = splitter.finish() { lines.append(last) }
+        if let last = splitter.finish(text) { lines.append(last) }
         return lines
     }
 
