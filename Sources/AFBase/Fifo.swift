@@ -56,6 +56,12 @@ public struct Fifo<Element> {
         elements[head] = element
     }
 
+    /// Whether this is true of an element.
+    @inlinable
+    public func contains(where isMeant: (Element) -> Bool) -> Bool {
+        elements[head...].contains { $0.map(isMeant) == true }
+    }
+
     /// Removes the first element of which this is true. False if there is none.
     @inlinable
     public mutating func remove(where isMeant: (Element) -> Bool) -> Bool {

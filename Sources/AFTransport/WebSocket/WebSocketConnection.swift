@@ -67,6 +67,8 @@ package final class WebSocketConnection: ChannelHandler {
     /// Nil until the connection has something to ask the server.
     @exclusivity(unchecked) private var keepAlive: WebSocketKeepAlive?
     private var closeTimer: PausableTimer?
+    /// Why nothing more is sent; the first reason counts.
+    private var ending = WebSocketFailure.closed(WebSocketClose(code: nil))
 
     /// - Parameters:
     ///   - early: What came behind the response that opened the connection.
@@ -135,7 +137,7 @@ package final class WebSocketConnection: ChannelHandler {
 
     /// - Parameter completion: Called once: when the bytes have left, or with the reason why they do not.
     package func send(_ message: WebSocketMessage, _ completion: @escaping (WebSocketFailure?) -> Void) {
-        guard isOpen else { return completion(.closed(WebSocketClose(code: nil))) }
+        guard isOpen else { return completion(ending) }
         outbox.add(message, completion)
         write()
     }
@@ -143,7 +145,7 @@ package final class WebSocketConnection: ChannelHandler {
     /// - Parameter completion: Called once: when the server has answered, or with the reason why it does not.
     package func ping(_ completion: ((WebSocketFailure?) -> Void)?) {
         guard isOpen else {
-            completion?(.closed(WebSocketClose(code: nil)))
+            completion?(ending)
             return
         }
         if keepAlive == nil { keepAlive = makeKeepAlive(WebSocketTerms()) }
@@ -337,7 +339,10 @@ package final class WebSocketConnection: ChannelHandler {
         let wasOpen = isOpen
         // The server reads no more messages, so ours must not stand in front of our Close frame.
         let cut = wasOpen || outbox.closeWaits ? outbox.cutMessages() : []
-        if wasOpen { outbox.addClose(WebSocketClose(code: close.code).payload) }
+        if wasOpen {
+            outbox.addClose(WebSocketClose(code: close.code).payload)
+            ending = .closed(close)
+        }
         state = .ending
         startCloseTimer()
         client?.webSocketReceivedClose(close)
@@ -393,6 +398,7 @@ package final class WebSocketConnection: ChannelHandler {
         keepAlive?.stop()
         let cut = outbox.cutMessages()
         if isOpen, let code = failure.code { outbox.addClose(WebSocketClose(code: code).payload) }
+        if isOpen { ending = failure }
         state = .closing(failure)
         startCloseTimer()
         for completion in cut { completion(failure) }
@@ -421,6 +427,7 @@ package final class WebSocketConnection: ChannelHandler {
         if case .over = state { return }
         var failure = failure
         if case .ending = state { failure = nil }
+        if isOpen, let failure { ending = failure }
         state = .over
         keepAlive?.stop()
         closeTimer?.stop()

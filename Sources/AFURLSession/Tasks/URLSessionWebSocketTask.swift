@@ -113,6 +113,18 @@ public final class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable 
         /// How long it was open, at its end.
         var duration = Duration.zero
         var messageLimit: Int
+        /// How many messages were given to Swift tasks that have not gone on yet.
+        var unclaimed = 0
+        /// The loop waits until there are none.
+        var awaitsClaims = false
+
+        /// A Swift task has its message.
+        ///
+        /// - Returns: Whether the loop waits for that.
+        mutating func claim() -> Bool {
+            unclaimed -= 1
+            return awaitsClaims && unclaimed == 0
+        }
     }
 
     let closing: Lock<Closing>
@@ -154,7 +166,8 @@ public protocol URLSessionWebSocketDelegate: URLSessionTaskDelegate {
         didOpenWithProtocol protocol: String?
     )
 
-    /// The server has sent a Close frame. The completion of the task follows when the connection is closed.
+    /// The server has sent a Close frame. The messages that came before it are with the program, unless that receives
+    /// none for ``WebSocketOptions/closeTimeout``. The completion of the task follows when the connection is closed.
     func urlSession(
         _ session: URLSession,
         webSocketTask: URLSessionWebSocketTask,

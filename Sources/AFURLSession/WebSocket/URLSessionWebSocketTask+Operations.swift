@@ -115,7 +115,8 @@ extension URLSessionWebSocketTask {
 
     /// Closes in order: sends the messages that wait, and then a Close frame. Messages that arrive before the server has
     /// answered can be received, up to the first that finds no room: that one and those behind it are dropped. The task
-    /// completes when the server has closed the connection. A WebSocket that is not open yet is cancelled.
+    /// completes when the server has closed the connection. A WebSocket that is not open yet is cancelled, unless messages
+    /// wait for it.
     ///
     /// - Parameters:
     ///   - closeCode: A code that a program may send. Others, such as ``CloseCode/invalid``, close without a code.
@@ -157,7 +158,9 @@ extension URLSessionWebSocketTask {
         } onCancel: {
             enqueue { [self] in connector?.withdraw(order.value, in: core) }
         }
-        return try answer.taken()
+        let message = try answer.taken()
+        if closing.withLock({ $0.claim() }) { enqueue { [self] in connector?.goOnEnding() } }
+        return message
     }
 
     /// Nil at the end, if that is in order.

@@ -27,6 +27,19 @@ final class ReceiveOrder {
     }
 }
 
+/// What a program hears of behind the last message.
+private struct WebSocketEnding {
+    /// The server's Close frame.
+    var close: (URLSessionWebSocketTask.CloseCode, Data?)?
+    /// The connection is closed, with or without a failure.
+    var end: WebSocketFailure??
+    /// Runs while messages wait for the program.
+    var timer: PausableTimer?
+    var isImpatient = false
+
+    var isNews: Bool { close != nil || end != nil }
+}
+
 /// The loop's side of a WebSocket task: asks for the WebSocket, takes the connection over when the server agrees, and
 /// hands messages to the program and to the connection.
 final class WebSocketConnector: TaskConsumer {
@@ -45,6 +58,7 @@ final class WebSocketConnector: TaskConsumer {
         case ping(SendOrder)
         /// The caller only wants to know.
         case nothing(SendOrder)
+        case close(URLSessionWebSocketTask.CloseCode, Data?)
     }
 
     /// What a message costs beside its bytes: a server may send empty ones without end.
@@ -66,6 +80,10 @@ final class WebSocketConnector: TaskConsumer {
     @exclusivity(unchecked) private var inboxCost = 0
     /// Limits the task as a whole, when no transfer does.
     private var lifetime: PausableTimer?
+    /// What the program hears of behind the messages that came before.
+    private var ending = WebSocketEnding()
+    /// How long the program may take for these.
+    private let patience: LoopInterval
     /// The number of the connection in its session.
     private var number: Int?
     /// When the WebSocket was opened.
@@ -73,6 +91,7 @@ final class WebSocketConnector: TaskConsumer {
 
     init(_ options: WebSocketOptions, _ closing: Lock<URLSessionWebSocketTask.Closing>) {
         terms = options.terms
+        patience = terms.closePatience
         receiveBufferSize = options.receiveBufferSize
         self.closing = closing
     }
@@ -178,9 +197,11 @@ final class WebSocketConnector: TaskConsumer {
         guard case .open(let connection) = stage else { return }
         if isSuspended {
             lifetime?.stop()
+            ending.timer?.stop()
             connection.suspend()
         } else {
             lifetime?.start()
+            ending.timer?.start()
             connection.resume()
         }
     }
@@ -224,6 +245,7 @@ final class WebSocketConnector: TaskConsumer {
                 finish(order, failure.map { error($0, load) }, in: session)
             }
         case .nothing(let order): finish(order, nil, in: session)
+        case .close(let code, let reason): end(connection, code, reason)
         case .ping(let order):
             connection.ping { [self] failure in finish(order, failure.map { error($0, load) }, in: session) }
         }
@@ -236,17 +258,24 @@ final class WebSocketConnector: TaskConsumer {
     /// False if there is no WebSocket to close.
     func close(_ code: URLSessionWebSocketTask.CloseCode, _ reason: Data?) -> Bool {
         switch stage {
-        case .asking, .opening: return false
-        case .over: return true
-        case .open(let connection):
-            closing.withLock { closing in
-                guard closing.code == .invalid else { return }
-                (closing.code, closing.reason, closing.isOrderly) = (code, reason, true)
+        case .asking, .opening:
+            guard load != nil, operations.contains(where: { if case .send = $0 { true } else { false } }) else {
+                return false
             }
-            let wire = UInt16(exactly: code.rawValue).flatMap { WebSocketClose.maySend($0) ? $0 : nil }
-            connection.close(WebSocketClose(code: wire, reason: String(decoding: reason ?? Data(), as: UTF8.self)))
-            return true
+            operations.append(.close(code, reason))
+        case .over: break
+        case .open(let connection): end(connection, code, reason)
         }
+        return true
+    }
+
+    private func end(_ connection: WebSocketConnection, _ code: URLSessionWebSocketTask.CloseCode, _ reason: Data?) {
+        closing.withLock { closing in
+            guard closing.code == .invalid else { return }
+            (closing.code, closing.reason, closing.isOrderly) = (code, reason, true)
+        }
+        let wire = UInt16(exactly: code.rawValue).flatMap { WebSocketClose.maySend($0) ? $0 : nil }
+        connection.close(WebSocketClose(code: wire, reason: String(decoding: reason ?? Data(), as: UTF8.self)))
     }
 
     // MARK: - Receiving
@@ -257,6 +286,7 @@ final class WebSocketConnector: TaskConsumer {
         if let message = inbox.popFirst() {
             inboxCost -= message.byteCount + Self.messageCost
             finish(order, .success(URLSessionWebSocketTask.Message(message)), in: session)
+            goOnEnding()
         } else if case .over(let error) = stage {
             return finish(order, .failure(error), in: session)
         } else {
@@ -274,6 +304,7 @@ final class WebSocketConnector: TaskConsumer {
 
     private func finish(_ order: ReceiveOrder, _ result: ReceiveOrder.Reception, in session: SessionCore) {
         let handler = order.handler
+        if order.isAwaited, case .success = result { closing.withLock { $0.unclaimed += 1 } }
         (order.isAwaited ? session.resumptions : session.outbox).post(.block { handler(result) })
     }
 
@@ -283,6 +314,9 @@ final class WebSocketConnector: TaskConsumer {
         let session = load.session
         lifetime?.stop()
         lifetime = nil
+        ending.timer?.stop()
+        tellClose()
+        ending = WebSocketEnding()
         let left = error ?? self.error(.closed(close), load)
         var connection: WebSocketConnection?
         if case .open(let open) = stage { connection = open }
@@ -301,6 +335,7 @@ final class WebSocketConnector: TaskConsumer {
         for operation in operations.takeAll() {
             switch operation {
             case .send(_, let order), .ping(let order), .nothing(let order): finish(order, left, in: session)
+            case .close: break
             }
         }
         for order in receives.takeAll() { finish(order, .failure(left), in: session) }
@@ -354,12 +389,13 @@ extension WebSocketConnector: WebSocketClient {
             closing.isOrderly = closing.isOrderly || ends
         }
         load?.trace?.note(.webSocketClosed(code: code, reason: close.reason))
-        tell { $0.urlSession($1.session, webSocketTask: $1, didCloseWith: shown, reason: reason) }
+        ending.close = (shown, reason)
+        goOnEnding()
     }
 
     func webSocketEnded(_ failure: WebSocketFailure?) {
-        guard let load else { return }
-        if let failure { load.fail(LoadError(failure)) } else { load.finishReceiving() }
+        ending.end = .some(failure)
+        goOnEnding()
     }
 }
 

@@ -13,7 +13,7 @@ extension LoadFailure {
                 .upgrade,
                 phase: .waitingForHead,
                 message: "\(server) answered \(status) to a request for a WebSocket; 101 would have opened it.",
-                advice: status == 401 || status == 403 ? "Look at the credentials." : "Look at the path of the URL."
+                advice: Self.advice(forRefusal: status)
             )
         case .handshake(let flaw):
             self.init(
@@ -76,6 +76,17 @@ extension LoadFailure {
             let code = close.code.map { " with code \($0)" } ?? ""
             let reason = close.reason.isEmpty ? "" : ": \(EscapedText(close.reason))"
             self.init(.lost, .closed, phase: .delivering, message: "The WebSocket was closed\(code)\(reason).")
+        }
+    }
+
+    private static func advice(forRefusal status: Int) -> String {
+        switch status {
+        case 200..<300, 400, 404, 405, 410: "Look at the path of the URL."
+        case 300..<400: "Look at the Location of the response: the session did not follow it."
+        case 401, 403, 407: "Look at the credentials."
+        case 408, 429, 502, 503, 504: "Try again later, as ReconnectingWebSocket does."
+        case 426: "The server speaks another version of the protocol, or wants https."
+        default: "Look at the response of the task."
         }
     }
 
