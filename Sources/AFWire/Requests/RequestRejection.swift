@@ -74,6 +74,13 @@ package struct RequestRejection: Error, Hashable, Sendable {
     }
 }
 
+extension RequestRejection {
+    /// The same, counted in a text that has so many bytes less in front of the place.
+    func moved(by count: Int) -> RequestRejection {
+        RequestRejection(component, rule, at: position.map { max($0 - count, 0) }, excerpt: excerpt, field: field)
+    }
+}
+
 extension RequestRejection: CustomStringConvertible {
     package var description: String {
         var text = "the \(component.rawValue)"

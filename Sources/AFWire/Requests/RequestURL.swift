@@ -20,7 +20,17 @@ package struct RequestURL: Hashable, Sendable {
 
     /// - Parameter opensWebSocket: Whether `ws` and `wss` stand for `http` and `https`.
     package init(_ text: String, opensWebSocket: Bool) throws(RequestRejection) {
-        self = try RequestURL(opensWebSocket ? Self.httpText(ofWebSocket: text) : text)
+        guard opensWebSocket else {
+            self = try RequestURL(text)
+            return
+        }
+        let converted = Self.httpText(ofWebSocket: text)
+        do {
+            self = try RequestURL(converted)
+        } catch {
+            // The program counts in what it wrote.
+            throw error.moved(by: converted.utf8.count - text.utf8.count)
+        }
     }
 
     package static func httpText(ofWebSocket text: String) -> String {

@@ -34,6 +34,13 @@ struct RequestRejectionTests {
         #expect(error?.description == expected)
     }
 
+    @Test(arguments: [("ws://exa%0d/", 8), ("wss://exa%0d/", 9), ("http://exa%0d/", 10), ("https://exa%0d/", 11)])
+    func `the place is counted in what the program wrote`(url: String, place: Int) {
+        let error = #expect(throws: RequestRejection.self) { try RequestURL(url, opensWebSocket: true) }
+
+        #expect(error?.position == place)
+    }
+
     @Test func `T-MSG-57 a rejection is printable and short whatever it quotes`() {
         let host = String(repeating: "\u{1B}[31m\r\nü", count: 5000)
 
