@@ -195,6 +195,26 @@ private func logIn() { shown.add("log in") }
         #expect(try await new(3) == ["price 1", "price 2", "end"])
     }
 
+    @Test func `messages of all connections are a sequence`() async throws {
+        let session = site.session
+        site.server.route(
+            "GET",
+            "/prices",
+            .webSocket { socket in
+                try socket.send(text: "price 1")
+                try socket.close()
+            }
+        )
+        let request = URLRequest(url: site.url("/prices"))
+
+        let socket = ReconnectingWebSocket(request, session: session)
+        for try await message in socket.messages {
+            show(message)
+        }
+
+        #expect(new == ["price 1"])
+    }
+
     @Test func `a manager opens WebSockets, too`() async throws {
         let manager = site.manager
         _ = serve()

@@ -81,13 +81,30 @@ extension ReconnectingWebSocketDelegate {
 /// try await socket.send(.string("hello"))
 /// ```
 ///
+/// Without a delegate the messages are an `async` sequence, ``messages``.
+///
 /// Each attempt is a ``URLSessionWebSocketTask`` of its own, so the session's cookies, credentials, pins and interceptors
 /// hold for each of them. Messages that were sent and not received by the server are lost with their connection: a
 /// program that must not lose them repeats them when its delegate hears that the WebSocket is open.
 ///
 /// It goes on until it ends, also if you keep no reference to it. It ends with its session.
 public final class ReconnectingWebSocket: Sendable {
+    /// What a ``ReconnectingWebSocket`` is doing.
+    public enum Condition: Sendable, Hashable {
+        /// It was not resumed yet.
+        case idle
+        /// A WebSocket is being opened.
+        case connecting
+        /// The WebSocket is open.
+        case open
+        /// It was lost, and waits to connect again.
+        case waiting
+        /// It has ended, and will not be opened again.
+        case over
+    }
+
     private struct State {
+        var condition = Condition.idle
         var runner: Task<Void, Never>?
         /// The task that is open.
         var current: URLSessionWebSocketTask?
@@ -107,8 +124,9 @@ public final class ReconnectingWebSocket: Sendable {
     private let session: URLSession
     private let options: WebSocketOptions
     private let reconnection: ReconnectionOptions
-    private let delegate: any ReconnectingWebSocketDelegate
+    private let delegate: (any ReconnectingWebSocketDelegate)?
     private let state = Lock(State())
+    let handover = MessageHandover()
 
     /// Opens nothing before ``resume()``.
     ///
@@ -117,13 +135,13 @@ public final class ReconnectingWebSocket: Sendable {
     ///   - session: Makes the tasks, and has the queue of the delegate.
     ///   - options: How each WebSocket is opened and kept. A `pingInterval` finds connections that are dead.
     ///   - reconnection: When to connect again.
-    ///   - delegate: Is held until the end.
+    ///   - delegate: Gets the messages, and hears of the rest. It is held until the end. Nil: ``messages`` has the messages.
     public init(
         _ request: URLRequest,
         session: URLSession = .shared,
         options: WebSocketOptions = WebSocketOptions(),
         reconnection: ReconnectionOptions = ReconnectionOptions(),
-        delegate: any ReconnectingWebSocketDelegate
+        delegate: (any ReconnectingWebSocketDelegate)? = nil
     ) {
         self.request = request
         self.session = session
@@ -131,6 +149,9 @@ public final class ReconnectingWebSocket: Sendable {
         self.reconnection = reconnection
         self.delegate = delegate
     }
+
+    /// What it is doing.
+    public var condition: Condition { state.withLock { $0.condition } }
 
     /// Opens the WebSocket. Only the first call counts.
     public func resume() {
@@ -142,10 +163,20 @@ public final class ReconnectingWebSocket: Sendable {
     /// Sends a message as soon as the WebSocket is open. Throws if the connection is lost before the message has left, and
     /// at the end.
     public func send(_ message: URLSessionWebSocketTask.Message) async throws {
+        try await openTask().send(message)
+    }
+
+    /// Sends a ping as soon as the WebSocket is open, and returns when the server has answered. Throws if the connection is
+    /// lost before that, and at the end.
+    public func sendPing() async throws {
+        try await openTask().sendPing()
+    }
+
+    private func openTask() async throws -> URLSessionWebSocketTask {
         while true {
             let (task, isOver) = state.withLock { ($0.current, $0.isOver) }
             if isOver { throw URLError(.cancelled) }
-            if let task { return try await task.send(message) }
+            if let task { return task }
             try Task.checkCancellation()
             await waitUntilOpen()
         }
@@ -178,6 +209,8 @@ public final class ReconnectingWebSocket: Sendable {
             if state.runner == nil { state.runner = Task { await run() } }
             return (state.current, state.runner)
         }
+        // The program need not take what is left.
+        handover.end(nil)
         if let task { task.cancel(with: code, reason: reason) } else { runner?.cancel() }
     }
 
@@ -200,12 +233,18 @@ public final class ReconnectingWebSocket: Sendable {
                 return await end(ending)
             }
             let wait = delay(after: hasLasted ? failures + 1 : failures, asked: attempt.retryAfter(session))
-            await session.onDelegateQueue { [delegate, failures, ending] in
-                delegate.webSocket(self, willReconnectAfter: wait, attempt: failures + 1, because: ending)
+            state.withLock { $0.condition = .waiting }
+            await tell { [failures, ending] in
+                $0.webSocket(self, willReconnectAfter: wait, attempt: failures + 1, because: ending)
             }
             try? await LoopSleep.sleep(for: wait, in: session)
         }
         await end(nil)
+    }
+
+    private func tell(_ call: @escaping @Sendable (any ReconnectingWebSocketDelegate) -> Void) async {
+        guard let delegate else { return }
+        await session.onDelegateQueue { call(delegate) }
     }
 
     /// - Parameter asked: The wait that the server asks for.
@@ -244,16 +283,18 @@ public final class ReconnectingWebSocket: Sendable {
     /// Opens the WebSocket, and receives until it is lost.
     private func attempt() async -> Attempt {
         let task = session.webSocketTask(with: request, options: options)
+        state.withLock { $0.condition = .connecting }
         var (attempt, hasOpened) = (Attempt(task: task), false)
         do {
             _ = try await task.open()
             hasOpened = true
             // What the delegate sends by the task comes first.
-            await session.onDelegateQueue { [delegate] in delegate.webSocket(self, didOpen: task) }
+            await tell { $0.webSocket(self, didOpen: task) }
             opened(task)
             while let message = try await task.nextMessage() {
                 attempt.hasLasted = true
-                await session.onDelegateQueue { [delegate] in delegate.webSocket(self, didReceive: message) }
+                if delegate == nil { await handover.give(message) }
+                await tell { $0.webSocket(self, didReceive: message) }
             }
         } catch {
             attempt.error = error
@@ -266,7 +307,7 @@ public final class ReconnectingWebSocket: Sendable {
 
     private func opened(_ task: URLSessionWebSocketTask) {
         let (waiters, close) = state.withLock { state in
-            state.current = task
+            (state.current, state.condition) = (task, .open)
             return (state.takeWaiters(), state.close)
         }
         if let close { task.cancel(with: close.code, reason: close.reason) }
@@ -275,10 +316,11 @@ public final class ReconnectingWebSocket: Sendable {
 
     private func end(_ error: (any Error)?) async {
         let waiters = state.withLock { state in
-            (state.current, state.isOver) = (nil, true)
+            (state.current, state.isOver, state.condition) = (nil, true, .over)
             return state.takeWaiters()
         }
         for waiter in waiters { waiter.resume() }
-        await session.onDelegateQueue { [delegate] in delegate.webSocket(self, didEndWith: error) }
+        handover.end(error)
+        await tell { $0.webSocket(self, didEndWith: error) }
     }
 }

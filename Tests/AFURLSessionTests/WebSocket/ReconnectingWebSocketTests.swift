@@ -60,7 +60,10 @@ struct ReconnectingWebSocketTests {
         }
     }
 
-    private func socket(_ change: (inout ReconnectionOptions) -> Void = { _ in }) -> ReconnectingWebSocket {
+    private func socket(
+        _ delegate: (any ReconnectingWebSocketDelegate)?,
+        _ change: (inout ReconnectionOptions) -> Void = { _ in }
+    ) -> ReconnectingWebSocket {
         var reconnection = ReconnectionOptions()
         reconnection.initialDelay = .milliseconds(1)
         change(&reconnection)
@@ -68,9 +71,79 @@ struct ReconnectingWebSocketTests {
             URLRequest(url: server.url("/ws")),
             session: .loopback(),
             reconnection: reconnection,
-            delegate: listener
+            delegate: delegate
         )
     }
+
+    private func socket(_ change: (inout ReconnectionOptions) -> Void = { _ in }) -> ReconnectingWebSocket {
+        socket(listener, change)
+    }
+
+    // MARK: - As a sequence
+
+    @Test func `without a delegate the messages of all connections are a sequence`() async throws {
+        serve { number in
+            .webSocket { socket in
+                for part in 1...3 { try socket.send(text: "\(number).\(part)") }
+                if number == 3 { try socket.close() }
+            }
+        }
+        let socket = socket(nil)
+        #expect(socket.condition == .idle)
+        var texts: [String] = []
+        for try await message in socket.messages {
+            if texts.isEmpty { #expect(socket.condition == .open) }
+            if case .string(let text) = message { texts.append(text) }
+        }
+        #expect(texts == (1...3).flatMap { number in (1...3).map { "\(number).\($0)" } })
+        #expect(socket.condition == .over)
+        var iterator = socket.messages.makeAsyncIterator()
+        #expect(try await iterator.next() == nil)
+    }
+
+    @Test func `the sequence throws what ends the WebSocket, and ends when the program closes`() async throws {
+        serve { _ in .status(404) }
+        let refused = socket(nil)
+        let error = await #expect(throws: URLError.self) { for try await _ in refused.messages {} }
+        #expect(error?.loadFailure?.detail == .upgrade)
+
+        serve { _ in
+            .webSocket { socket in
+                for number in 1...1000 { try socket.send(text: "\(number)") }
+                _ = try socket.receive()
+            }
+        }
+        let closed = socket(nil)
+        var count = 0
+        for try await _ in closed.messages {
+            count += 1
+            if count == 2 { closed.close() }
+        }
+        #expect(count == 2)
+        try await eventually { closed.condition == .over }
+        await #expect(throws: URLError.self) { try await closed.sendPing() }
+    }
+
+    @Test func `a reader that is cancelled leaves the messages to others`() async throws {
+        serve { _ in
+            .webSocket { socket in
+                while case .text(let text)? = try socket.receive() { try socket.send(text: text) }
+            }
+        }
+        let socket = socket(nil)
+        let reader = Task { for try await _ in socket.messages {} }
+        try await socket.sendPing()
+        reader.cancel()
+        await #expect(throws: CancellationError.self) { try await reader.value }
+        #expect(socket.condition == .open)
+
+        try await socket.send(.string("hello"))
+        var iterator = socket.messages.makeAsyncIterator()
+        #expect(try await iterator.next() == .string("hello"))
+        socket.close()
+    }
+
+    // MARK: - With a delegate
 
     @Test func `a connection that is lost is made again, until the server closes for good`() async throws {
         serve { number in
