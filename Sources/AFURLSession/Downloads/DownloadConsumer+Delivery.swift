@@ -82,8 +82,7 @@ extension DownloadConsumer {
             )
         case .waiter(let handler):
             load.resumptions.post(.block { handler(file?.url, response, error) })
-        case .delegate:
-            load.reportEnd(error)
+        case .delegate: _ = load.reportEnd()
         case nil: break
         }
     }

@@ -116,7 +116,7 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
         if inFlight == 0 { finish(load) }
     }
 
-    func completed(_ error: (any Error)?, of load: Load) {
+    func completed(_ error: (any Error)?, of load: Load) -> Bool {
         let published = stage == .done ? published : nil
         let isAbandoned = stage == .saving
         stage = .over
@@ -125,6 +125,8 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
         deliver(published, error, of: load)
         file = nil
         receiver = nil
+        // The program gets a file or resume data: with the file on its way, a cancel comes too late.
+        return false
     }
 
     /// Only a download that began without a part starts over: a part can be resumed another time.

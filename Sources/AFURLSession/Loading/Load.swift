@@ -213,9 +213,9 @@ final class Load: RequestOwner {
     private func complete(_ error: (any Error)?) {
         guard handle != nil else { return }
         finishMetrics(error)
-        consumer.completed(error, of: self)
+        let isDelivered = consumer.completed(error, of: self)
         // Before the end of the turn, at which the callbacks leave.
-        let listeners = snapshot.withLock { $0.complete(error) }
+        let listeners = snapshot.withLock { $0.complete(error, isDelivered: isDelivered) }
         session.remove(self)
         transfer?.cancel()
         if transfer?.keepsBody == true { transfer?.surrenderBody()?.close() }

@@ -93,7 +93,7 @@ final class StreamConnector: TaskConsumer {
         proceed()
     }
 
-    func completed(_ error: (any Error)?, of load: Load) {
+    func completed(_ error: (any Error)?, of load: Load) -> Bool {
         isOver = true
         ending = error
         for clock in clocks { clock.stop() }
@@ -110,8 +110,7 @@ final class StreamConnector: TaskConsumer {
         for read in reads { finish(read, false, ending ?? closedError(.reading), in: session) }
         for write in writes { finish(write, ending ?? closedError(.writing), in: session) }
         self.load = nil
-        guard !isCaptured, let (delegate, task) = load.taskDelegate else { return }
-        session.outbox.post(.block { delegate.urlSession(task.session, task: task, didCompleteWithError: error) })
+        return !isCaptured && load.tellEnd()
     }
 
     private func noteClosed(_ session: SessionCore) {

@@ -45,10 +45,26 @@ final class StreamConsumer: TaskConsumer {
         resume(waiters, of: load)
     }
 
-    func completed(_ error: (any Error)?, of load: Load) {
-        guard load.announcesMetrics else { return resume(mailbox.end(error), of: load) }
+    func receivedEnd(of load: Load) {
+        if let refused { load.fail(refused.error(isComplete: true)) }
+    }
+
+    /// What ends a refused response early hides nothing of the refusal.
+    func settle(_ error: LoadError, reported: URLError, of load: Load) -> Bool {
+        guard let refused, !error.isCancelled, !error.isRefusal else { return false }
+        load.end(load.urlError(refused.error(isComplete: false)))
+        return true
+    }
+
+    func completed(_ error: (any Error)?, of load: Load) -> Bool {
+        refused?.stop(on: load.session.loop)
+        guard load.announcesMetrics else {
+            resume(mailbox.end(error), of: load)
+            return false
+        }
         // Readers look into the mailbox themselves: the end must not be there before the metrics.
         load.resumptions.post(.block { [mailbox] in for waiter in mailbox.end(error) { waiter.resume() } })
+        return false
     }
 
     private func resume(_ waiters: [UnsafeContinuation<Void, Never>], of load: Load) {

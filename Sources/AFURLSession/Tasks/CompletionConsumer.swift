@@ -30,11 +30,12 @@ final class CompletionConsumer: TaskConsumer {
         body = CollectedBody()
     }
 
-    func completed(_ error: (any Error)?, of load: Load) {
-        guard let handler else { return }
+    func completed(_ error: (any Error)?, of load: Load) -> Bool {
+        guard let handler, let task = load.handle else { return false }
         let outbox = isAwaited ? load.resumptions : load.session.outbox
         let data = body.take()
-        outbox.post(.completion(handler, error == nil ? data : nil, load.response, error))
+        outbox.post(.completion(task, handler, error == nil ? data : nil, load.response))
         self.handler = nil
+        return true
     }
 }

@@ -128,12 +128,13 @@ final class DelegateConsumer: TaskConsumer {
         if isFull { load.session.outbox.hurry() }
     }
 
-    func completed(_ error: (any Error)?, of load: Load) {
+    func completed(_ error: (any Error)?, of load: Load) -> Bool {
         guard isForReceiver ?? (load.responseReceiver != nil), let task = load.handle, let receiver = task.receiver
         else {
-            return load.reportEnd(error)
+            return load.reportEnd()
         }
-        load.reportEnd(error, body.take(), to: receiver, of: task)
+        load.reportEnd(body.take(), to: receiver, of: task)
+        return true
     }
 
     private func reportAdvance(of load: Load) {

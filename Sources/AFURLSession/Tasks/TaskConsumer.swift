@@ -32,8 +32,10 @@ protocol TaskConsumer: AnyObject {
     func settle(_ error: LoadError, reported: URLError, of load: Load) -> Bool
     /// Drop what was received: another response will come.
     func startOver(of load: Load)
-    /// Called last. The task's state is completed before the callbacks that this posts arrive.
-    func completed(_ error: (any Error)?, of load: Load)
+    /// Called last.
+    ///
+    /// - Returns: Whether a callback that it has posted calls `delivered` of the task: until then the owner may cancel.
+    func completed(_ error: (any Error)?, of load: Load) -> Bool
 }
 
 /// Whether the cache may store the response that a consumer takes.

@@ -64,24 +64,33 @@ extension URLSession {
 
 extension Load {
     /// Tells the task's delegate that the task has ended, and its receiver if the session's delegate may not hear of it.
-    func reportEnd(_ error: (any Error)?) {
-        guard let handle else { return }
-        if let (delegate, task) = taskDelegate {
-            session.outbox.post(
-                .block { delegate.urlSession(task.session, task: task, didCompleteWithError: error) }
-            )
-        }
-        if let receiver = handle.receiver, listener != nil || session.taskDelegate == nil {
-            session.outbox.post(.block { receiver.ended(handle, Data(), error, on: .delegateQueue) })
-        }
+    ///
+    /// - Returns: Whether a delegate or receiver hears of it.
+    func reportEnd() -> Bool {
+        guard let handle else { return false }
+        let hasDelegate = tellEnd()
+        guard let receiver = handle.receiver, listener != nil || session.taskDelegate == nil else { return hasDelegate }
+        session.outbox.post(.block { receiver.ended(handle, Data(), handle.delivered(), on: .delegateQueue) })
+        return true
+    }
+
+    /// Tells the task's delegate that the task has ended.
+    ///
+    /// - Returns: Whether there is one.
+    func tellEnd() -> Bool {
+        guard let (delegate, task) = taskDelegate else { return false }
+        session.outbox.post(
+            .block { delegate.urlSession(task.session, task: task, didCompleteWithError: task.delivered()) }
+        )
+        return true
     }
 
     /// Tells the receiver of the task that it has ended.
-    func reportEnd(_ error: (any Error)?, _ body: Data, to receiver: any TaskReceiver, of task: URLSessionTask) {
+    func reportEnd(_ body: Data, to receiver: any TaskReceiver, of task: URLSessionTask) {
         let wanted = receiver.prepareEnd(bodyLength: body.count)
         // The end must not overtake what the delegate queue has still to do.
         let place = session.outbox.isIdle ? wanted : .delegateQueue
-        let end: @Sendable () -> Void = { receiver.ended(task, body, error, on: place) }
+        let end: @Sendable () -> Void = { receiver.ended(task, body, task.delivered(), on: place) }
         switch place {
         case .delegateQueue: session.outbox.post(.block(end))
         case .mainQueue: session.mainOutbox.post(.block(end))

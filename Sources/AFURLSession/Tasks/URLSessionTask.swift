@@ -76,9 +76,11 @@ public class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked 
 
         /// Completes the task. A finished task keeps neither its delegate nor its handler: either may own it.
         ///
+        /// - Parameter isDelivered: Whether a callback will deliver the end. Until then a task that has succeeded is not
+        ///   complete for its owner: see `delivered`.
         /// - Returns: Both. Release them when you no longer hold the lock: their `deinit` may use the task.
-        mutating func complete(_ error: (any Error)?) -> Listeners {
-            life.complete()
+        mutating func complete(_ error: (any Error)?, isDelivered: Bool = false) -> Listeners {
+            if !isDelivered || error != nil { life.complete() }
             self.error = error
             defer {
                 delegate = nil
@@ -223,8 +225,9 @@ extension URLSessionTask {
 
     /// Cancels the task. It completes once, with `URLError.cancelled`, also if you never resumed it.
     ///
-    /// Safe from any thread and in any state; cancelling a finished task does
-    /// nothing. Callbacks already queued when this is called may still come first.
+    /// Safe from any thread and in any state; cancelling a finished task does nothing. A task is finished when its end
+    /// has reached your delegate or handler, a download when its file is there. Callbacks already queued when this is
+    /// called may still come first.
     public func cancel() {
         guard snapshot.withLock({ $0.life.cancel() }) else { return }
         reconcile()
@@ -261,6 +264,18 @@ extension URLSessionTask {
         if let completion = listeners.completion { return completion(nil, nil, error) }
         if let delegate { return delegate.urlSession(session, task: self, didCompleteWithError: error) }
         receiver?.ended(self, Data(), error, on: .delegateQueue)
+    }
+}
+
+extension URLSessionTask: DeliveredEnd {
+    package func delivered() -> (any Error)? {
+        snapshot.withLock { snapshot in
+            if snapshot.life.state == .canceling {
+                snapshot.error = LoadError.cancelled.urlError(for: snapshot.currentRequest.url)
+            }
+            snapshot.life.complete()
+            return snapshot.error
+        }
     }
 }
 

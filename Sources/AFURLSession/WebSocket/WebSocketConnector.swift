@@ -310,7 +310,44 @@ final class WebSocketConnector: TaskConsumer {
 
     // MARK: - Ending
 
-    func completed(_ error: (any Error)?, of load: Load) {
+    /// Tells the program of the server's Close frame, and ends the task, as soon as it has the messages that came before;
+    /// or when it has asked for none of them for too long.
+    func goOnEnding() {
+        guard ending.isNews, load != nil else { return }
+        if !ending.isImpatient, hasUnreceived { return awaitReceiver() }
+        ending.timer?.stop()
+        ending.timer = nil
+        tellClose()
+        guard let end = ending.end.take() else { return }
+        if let failure = end { load?.fail(LoadError(failure)) } else { load?.finishReceiving() }
+    }
+
+    /// Whether a message waits for the program, or is on its way to a Swift task.
+    private var hasUnreceived: Bool {
+        if !inbox.isEmpty { return true }
+        return closing.withLock { closing in
+            closing.awaitsClaims = closing.unclaimed > 0
+            return closing.awaitsClaims
+        }
+    }
+
+    private func awaitReceiver() {
+        guard let load else { return }
+        ending.timer?.stop()
+        let timer = PausableTimer(patience, on: load.session.loop) { [weak self] in
+            self?.ending.isImpatient = true
+            self?.goOnEnding()
+        }
+        ending.timer = timer
+        if !load.isSuspended { timer.start() }
+    }
+
+    private func tellClose() {
+        guard let (code, reason) = ending.close.take() else { return }
+        tell { $0.urlSession($1.session, webSocketTask: $1, didCloseWith: code, reason: reason) }
+    }
+
+    func completed(_ error: (any Error)?, of load: Load) -> Bool {
         let session = load.session
         lifetime?.stop()
         lifetime = nil
@@ -340,8 +377,7 @@ final class WebSocketConnector: TaskConsumer {
         }
         for order in receives.takeAll() { finish(order, .failure(left), in: session) }
         self.load = nil
-        guard let (delegate, task) = load.taskDelegate else { return }
-        session.outbox.post(.block { delegate.urlSession(task.session, task: task, didCompleteWithError: error) })
+        return load.tellEnd()
     }
 
     private var close: WebSocketClose {

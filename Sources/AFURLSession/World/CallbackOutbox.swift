@@ -3,9 +3,17 @@ import AFLoop
 package import Dispatch
 package import Foundation
 
+/// The end of a task, until it has reached the task's owner.
+package protocol DeliveredEnd: AnyObject, Sendable {
+    /// The end reaches the owner now, who may have cancelled the task since the loop was done with it.
+    ///
+    /// - Returns: The error to report.
+    func delivered() -> (any Error)?
+}
+
 /// One call into the program's code.
 package enum Callback: Sendable {
-    case completion(DataCompletion, Data?, URLResponse?, (any Error)?)
+    case completion(any DeliveredEnd, DataCompletion, Data?, URLResponse?)
     case block(@Sendable () -> Void)
     case failure(@Sendable ((any Error)?) -> Void, (any Error)?)
     /// Made on another queue.
@@ -15,7 +23,9 @@ package enum Callback: Sendable {
 
     package consuming func run() {
         switch consume self {
-        case .completion(let handler, let data, let response, let error): handler(data, response, error)
+        case .completion(let task, let handler, let data, let response):
+            let error = task.delivered()
+            handler(error == nil ? data : nil, response, error)
         case .block(let body): body()
         case .failure(let handler, let error): handler(error)
         case .onQueue(let queue, let body): queue.async(execute: body)

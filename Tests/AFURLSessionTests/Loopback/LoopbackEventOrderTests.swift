@@ -71,7 +71,8 @@ extension LoopbackTests {
             }
 
             task.resume()
-            try await eventually { task.state == .completed }
+            try await eventually { task.countOfBytesReceived == 5 }
+            await session.settled()
             #expect(order.value.isEmpty)
             session.delegateQueue.isSuspended = false
 
