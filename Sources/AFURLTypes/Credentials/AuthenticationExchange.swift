@@ -17,9 +17,9 @@ package struct AuthenticationExchange {
     /// Whether that credential goes with the request before the proxy has asked for one: by Basic.
     package var sendsProxyCredential = false
     package var method: String
-    /// Exactly the target of the request line.
+    /// Exactly the target of the request line that the proxy reads.
     package var target: [UInt8]
-    /// Path and query of the URL, which is the target unless the request goes to a proxy.
+    /// Path and query of the URL, which the origin reads.
     package var path: [UInt8]
     /// The user information of the URL (before `@`), still encoded.
     package var userInfo: [UInt8]?

@@ -147,7 +147,9 @@ package struct AuthenticationMachine {
         case nil: return nil
         case .fixed(let value, _): return value.withBytes { Array($0) }
         case .digest(let session):
-            let answer = session.answer(method: Array(exchange.method.utf8), target: exchange.target, bodyDigest: body)
+            // The origin sees path and query, whatever target a proxy reads.
+            let target = talks[place].party.isProxy ? exchange.target : exchange.path
+            let answer = session.answer(method: Array(exchange.method.utf8), target: target, bodyDigest: body)
             talks[place].digestAnswer = answer
             return answer?.fieldValue
         }
