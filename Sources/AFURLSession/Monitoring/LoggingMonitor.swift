@@ -83,6 +83,7 @@ extension SessionEvent.Kind: CustomStringConvertible {
             "will be sent again in \(Duration.seconds(seconds).inWords), attempt \(attempt)"
         case .redirected(let status, let url): "redirected by \(status) to \(url)"
         case .challenged(let challenge): challenge.description
+        case .challengeUnanswerable(let message): "sends no credentials: \(message)"
         default: otherWords
         }
     }

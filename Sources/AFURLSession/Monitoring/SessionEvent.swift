@@ -71,6 +71,8 @@ extension SessionEvent {
         /// A server or proxy asks for credentials, or a server shows its certificate, and the session asks the
         /// delegate.
         case challenged(Challenge)
+        /// A server or proxy asks for credentials in a way that the session cannot answer.
+        case challengeUnanswerable(message: String)
 
         // MARK: Of a WebSocket
 

@@ -92,6 +92,8 @@ package struct AuthenticationMachine {
     private var asking: Asking?
     /// How the origin proved itself in its last response.
     package private(set) var proof = DigestAnswer.Proof.absent
+    /// Why none of the challenges in the last response can be answered; nil if one can, or there are none.
+    package private(set) var complaint: String?
 
     package init() {}
 
@@ -170,6 +172,7 @@ package struct AuthenticationMachine {
         in proven: ProvenCredentials
     ) -> Step {
         let asker = exchange.asker(status)
+        complaint = nil
         guard asker != nil || !talks.isEmpty else { return .deliver }
         settle(status, headers, exchange, asker?.party, proven)
         guard let asker else { return .deliver }
@@ -179,7 +182,9 @@ package struct AuthenticationMachine {
         }
         talks[place].configured = asker.party.isProxy ? exchange.proxyCredential : nil
         let challenges = Challenge.list(in: headers, asker.field)
-        let offers = AuthenticationOffer.list(challenges, mayHashBody: exchange.mayHashBody)
+        let host = asker.party.endpoint.host.text
+        let offers = AuthenticationOffer.list(challenges, from: host, mayHashBody: exchange.mayHashBody)
+        if offers.isEmpty { complaint = AuthenticationOffer.complaint(about: challenges, in: headers, asker.field) }
         if exchange.sendsProxyCredential { noteConfigured(place, offers, proven) }
         if let step = refused(place, offers, proven) { return step }
         return next(place, offers[...], proven)

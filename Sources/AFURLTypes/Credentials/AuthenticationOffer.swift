@@ -19,14 +19,16 @@ package struct AuthenticationOffer: Sendable {
     package let scope: [UInt8]?
 
     /// Nil for a challenge that is malformed, of an unknown scheme, or asks for something the session cannot do.
-    package init?(_ challenge: Challenge, mayHashBody: Bool) {
+    ///
+    /// - Parameter host: The realm of a Basic challenge without one, as on Apple's platforms. RFC 7617 §2 requires one,
+    ///   and credentials are bound to it.
+    package init?(_ challenge: Challenge, from host: String, mayHashBody: Bool) {
         guard challenge.isUsable, challenge.token68 == nil else { return nil }
-        realm = challenge.bytes("realm")
+        let named = challenge.bytes("realm")
+        realm = challenge.scheme == "basic" ? named ?? Array(host.utf8) : named
         guard realm?.count ?? 0 <= DigestChallenge.maximumLength else { return nil }
         switch challenge.scheme {
         case "basic":
-            // RFC 7617 §2 requires a realm, and credentials are bound to it.
-            guard realm != nil else { return nil }
             scheme = .basic
             scope = nil
         case "bearer":
@@ -41,11 +43,23 @@ package struct AuthenticationOffer: Sendable {
     }
 
     /// The supported offers of a list, the strongest first; offers of equal strength stay in the server's order.
-    package static func list(_ challenges: [Challenge], mayHashBody: Bool) -> [AuthenticationOffer] {
-        let offers = challenges.compactMap { AuthenticationOffer($0, mayHashBody: mayHashBody) }
+    package static func list(_ challenges: [Challenge], from host: String, mayHashBody: Bool) -> [AuthenticationOffer] {
+        let offers = challenges.compactMap { AuthenticationOffer($0, from: host, mayHashBody: mayHashBody) }
         return offers.enumerated()
             .sorted { ($1.element.strength, $0.offset) < ($0.element.strength, $1.offset) }
             .map(\.element)
+    }
+
+    /// Why the session can answer none of the challenges in a field.
+    package static func complaint(about challenges: [Challenge], in headers: HTTPHeaders, _ field: String) -> String {
+        guard let value = headers.firstBytes(field) else { return "there is no \(field)" }
+        guard !challenges.isEmpty else {
+            return "\(field) cannot be read: \(EscapedText(String(decoding: value, as: UTF8.self)))"
+        }
+        let known = challenges.filter { ["basic", "bearer", "digest"].contains($0.scheme) }
+        guard known.isEmpty else { return "the challenge of \(known[0].scheme) cannot be answered" }
+        let schemes = challenges.map { EscapedText($0.scheme).text }.joined(separator: ", ")
+        return "the session answers Basic, Digest and Bearer, and the challenge is \(schemes)"
     }
 
     /// How hard it is to learn the secret from the answer.

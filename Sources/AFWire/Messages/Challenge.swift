@@ -52,7 +52,8 @@ package struct Challenge: Sendable, Equatable {
 
     /// All challenges of one field value, in order. Challenges and their parameters share the comma, so a word is a
     /// parameter if `=` follows and the next scheme if not. Parsing ends at the first malformed challenge, which is
-    /// left out: credentials must not be chosen by what was guessed.
+    /// left out: credentials must not be chosen by what was guessed. Of Basic, which has a realm and nothing else that
+    /// matters, two faults that many servers make are read all the same: see `looseBasic`.
     package static func list(_ bytes: UnsafeRawBufferPointer) -> [Challenge] {
         var scanner = FieldScanner(bytes)
         var challenges: [Challenge] = []
@@ -74,11 +75,38 @@ package struct Challenge: Sendable, Equatable {
         }
         guard ByteScanning.isOWS(byte) else { return nil }
         scanner.skipBlanks()
+        let start = scanner.position
         if let token68 = token68(&scanner) {
             return Challenge(scheme: scheme, token68: token68, parameters: [])
         }
-        guard let parameters = parameters(&scanner) else { return nil }
+        guard let parameters = parameters(&scanner) else {
+            scanner.rewind(to: start)
+            return scheme == "basic" ? looseBasic(&scanner) : nil
+        }
         return Challenge(scheme: scheme, token68: nil, parameters: parameters)
+    }
+
+    /// Reads a realm of several words without quotation marks, and parameters behind semicolons, which do not count.
+    private static func looseBasic(_ scanner: inout FieldScanner) -> Challenge? {
+        guard scanner.loweredToken() == "realm" else { return nil }
+        scanner.skipBlanks()
+        guard scanner.take(UInt8(ascii: "=")) else { return nil }
+        scanner.skipBlanks()
+        var realm: [UInt8]
+        if scanner.next == UInt8(ascii: "\"") {
+            guard let text = scanner.quotedString() else { return nil }
+            realm = text
+            scanner.skipBlanks()
+            guard scanner.next == UInt8(ascii: ";") else { return nil }
+        } else {
+            realm = Array(ByteScanning.trimmingOWS(scanner.text(beforeAny: [UInt8(ascii: ","), UInt8(ascii: ";")])))
+            // Another parameter follows without a comma, or a quoted string stands where none may.
+            guard !realm.isEmpty, !realm.contains(UInt8(ascii: "=")), !realm.contains(UInt8(ascii: "\"")) else {
+                return nil
+            }
+        }
+        scanner.skip(to: UInt8(ascii: ","))
+        return Challenge(scheme: "basic", token68: nil, parameters: [Parameter(name: "realm", value: realm)])
     }
 
     /// Only if nothing but the end of the challenge follows: `abc=` is one, `abc=def` is a parameter.

@@ -78,6 +78,13 @@ struct FieldScanner {
         return UnsafeRawBufferPointer(rebasing: bytes[start..<position])
     }
 
+    /// Everything up to one of some bytes, or to the end.
+    mutating func text(beforeAny ends: [UInt8]) -> UnsafeRawBufferPointer {
+        let start = position
+        while let byte = next, !ends.contains(byte) { position += 1 }
+        return UnsafeRawBufferPointer(rebasing: bytes[start..<position])
+    }
+
     /// Leaves out everything up to a byte that is in no quoted string, or to the end: there, too, ends one without an end.
     mutating func skip(to end: UInt8) {
         while let byte = next, byte != end {

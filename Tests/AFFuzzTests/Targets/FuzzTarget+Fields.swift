@@ -28,7 +28,7 @@ extension FuzzTarget {
         "Digest realm=\"\\\"\", nonce=\"1\", domain=\"/a http://b/\", stale=TRUE, userhash=true"
     ) { input in
         let challenges = input.span.withUnsafeBytes { Challenge.list($0) }
-        _ = AuthenticationOffer.list(challenges, mayHashBody: true)
+        _ = AuthenticationOffer.list(challenges, from: "a.test", mayHashBody: true)
         _ = input.span.withUnsafeBytes { Challenge.parameters(of: $0) }
     }
 

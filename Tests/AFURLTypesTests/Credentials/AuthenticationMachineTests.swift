@@ -45,13 +45,61 @@ struct AuthenticationMachineTests {
     @Test("a challenge that cannot be answered reaches no delegate, T-AUT-13, T-AUT-06")
     func unanswerable() throws {
         let exchange = try AuthenticationExchange.get("https://a.test/x")
-        for challenge in ["", "New realm=a", "Basic", "Digest realm=a", "Basic realm=\"a", "Basic realm=a, realm=b"] {
+        for challenge in [
+            "", "New realm=a", "Digest realm=a", "Basic realm=\"a", "Basic realm=a, realm=b", "Basic YWJj",
+            "Basic realm=a b=c", "Basic realm=\"a\" b", "Basic realm=", "Basic realm=a \"b\"",
+            "Digest realm=a b, nonce=n",
+        ] {
             var task = TaskTalk(.ofTest())
             #expect(task.challenge(challenge, to: exchange).name == "deliver", "\(challenge)")
+            #expect(task.machine.complaint != nil, "\(challenge)")
         }
         var task = TaskTalk(.ofTest())
         _ = task.send(exchange)
         #expect(task.receive(401, to: exchange).name == "deliver")
+    }
+
+    @Test(
+        "a Basic challenge with a small fault is answered",
+        arguments: [
+            ("Basic", "a.test"), ("basic", "a.test"), ("Basic realm=\"x\"; charset=\"UTF-8\"", "x"),
+            ("Basic realm=My Realm", "My Realm"), ("Basic realm=My Realm; charset=UTF-8", "My Realm"),
+            ("Basic realm = \"x\" ;charset", "x"), ("Basic charset=\"UTF-8\"", "a.test"), ("Basic realm=\"\"", ""),
+        ]
+    )
+    func faulty(challenge: String, realm: String) throws {
+        let exchange = try AuthenticationExchange.get("https://a.test/x")
+        var task = TaskTalk(.ofTest())
+        let question = try #require(task.challenge(challenge, to: exchange).question)
+        #expect(question.space.realm == realm && question.space.host == "a.test")
+        #expect(task.answer(.user()).name == "again" && task.machine.complaint == nil)
+        #expect(task.send(exchange).authorization == TaskTalk.basic("alice", "canary-word"))
+        // It was refused: the same credential does not go again.
+        #expect(task.challenge(challenge, to: exchange).question?.previousFailureCount == 1)
+    }
+
+    @Test("behind a Basic challenge with a fault, a stronger one counts")
+    func faultyBeforeDigest() throws {
+        let exchange = try AuthenticationExchange.get("https://a.test/x")
+        var task = TaskTalk(.ofTest())
+        #expect(task.challenge("Basic realm=My Realm, \(Self.digest)", to: exchange).name == "ask HTTPDigest")
+    }
+
+    @Test("the target of Digest is what its reader sees: a path for the origin, also through a proxy")
+    func targets() throws {
+        let proxy = try ChallengingParty.proxy("p.test")
+        var exchange = try AuthenticationExchange.get("http://a.test/x?y=1", proxy: proxy)
+        exchange.target = Array("http://a.test/x?y=1".utf8)
+        var task = TaskTalk(.ofTest())
+        _ = task.send(exchange)
+        _ = task.challenge(Self.digest, to: exchange)
+        _ = task.answer(.user())
+        let sent = try #require(task.send(exchange).authorization.flatMap { Challenge.list($0).first })
+        #expect(sent.parameter("uri") == "/x?y=1")
+        _ = task.receive(407, [("Proxy-Authenticate", Self.digest)], to: exchange)
+        _ = task.answer(.user())
+        let asked = try #require(task.send(exchange).proxyAuthorization.flatMap { Challenge.list($0).first })
+        #expect(asked.parameter("uri") == "http://a.test/x?y=1")
     }
 
     @Test("a delegate can cancel, and an answer without a question changes nothing, T-AUT-15")

@@ -38,7 +38,12 @@ struct ChallengeTests {
 
     @Test(arguments: [
         ("", []), ("=", []), ("\"", []), ("Basic realm=\"a", []), ("Basic realm=,x=", ["basic [realm=]"]),
-        ("Basic realm=a b=c", []),
+        ("Basic realm=a b=c", []), ("Basic realm=a \"b\"", []), ("Basic realm=\"a\" b", []),
+        ("Basic realm=a b", ["basic realm=<a b>"]), ("Basic realm=a b;c=d", ["basic realm=<a b>"]),
+        ("Basic realm=\"a\"; charset=\"UTF-8\"", ["basic realm=<a>"]),
+        ("Basic realm=a b, Digest nonce=c", ["basic realm=<a b>", "digest nonce=<c>"]),
+        ("Basic realm=\"a\"; x=\",\", Digest nonce=c", ["basic realm=<a>", "digest nonce=<c>"]),
+        ("Digest realm=a b", []), ("Bearer realm=\"a\"; scope=b", []),
         ("Basic realm=\"a\"x", []), ("Basic\u{0}", []), ("Basic \u{0}", []),
         ("Basic realm=a, \u{1}", ["basic realm=<a>"]),
         ("Basic realm=a, Digest nonce=\"b", ["basic realm=<a>"]), ("Basic realm=a, Digest b c", ["basic realm=<a>"]),

@@ -106,6 +106,9 @@ final class CredentialStep: LoadStep {
             to: authentication.exchange,
             in: load.session.proven
         )
+        if let complaint = authentication.machine.complaint {
+            load.trace?.note(.challengeUnanswerable(message: complaint))
+        }
         if case .deliver = step {
             load.memory?.authentication = authentication
             return .pass
