@@ -79,7 +79,8 @@ package final class CacheRequest: Sendable {
         switch method {
         case "GET": .get
         case "HEAD": .head
-        case "OPTIONS", "TRACE", "PROPFIND", "REPORT", "SEARCH": .safe
+        // Their answers are not stored, and tell nothing of the GET of the URL.
+        case "OPTIONS", "TRACE", "PROPFIND", "REPORT", "SEARCH", "QUERY": .safe
         default: .unsafe
         }
     }

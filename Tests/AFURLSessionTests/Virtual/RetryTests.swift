@@ -22,7 +22,7 @@ struct RetryTests {
         return (world, events)
     }
 
-    @Test(arguments: ["GET", "HEAD", "PUT", "DELETE", "OPTIONS"])
+    @Test(arguments: ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "QUERY"])
     func `T-MSG-45 an idempotent request whose idle connection has died goes out once more`(method: String) {
         for fate: ScriptStep in [.close, .reset] {
             let (world, events) = second(method, meets: [.expectRequest, fate])
