@@ -356,8 +356,8 @@ final class HTTP1Exchange: Exchange, ChannelHandler, BodyClient, RateClient {
         case .head(let head):
             pieces += head.headers.count / HTTP1Exchange.fieldsPerPiece
             // RFC 9110 §15.5.9: the server gave up on an idle connection, and says so to the next request, which it has
-            // not seen.
-            if head.status == 408, client.mayRetry(reused: isReused, unprocessed: true) { return replace(client) }
+            // probably not seen: that is no reason to send it something twice.
+            if head.status == 408, client.mayRetry(reused: isReused, unprocessed: false) { return replace(client) }
             if head.status == 417, client.mayDropExpectation {
                 client.dropExpectation()
                 return replace(client)

@@ -167,7 +167,7 @@ struct RetryTests {
 
     @Test func `T-API-32 upload progress does not start again or pass the end when a body is sent twice`() {
         let (world, events) = second(
-            "POST",
+            "PUT",
             body: Data(count: 100),
             meets: [.expectRequest, .reply(RetryTests.requestTimeout), .close]
         )
