@@ -435,7 +435,8 @@ package final class Transfer: PoolClient, DeadlineClient {
     /// RFC 9110 §9.2.2: only what is idempotent, or what provably was not acted on, is sent again by itself. And only
     /// once, and only if the connection had been used before, when its death is explained by its age.
     func mayRetry(reused: Bool, unprocessed: Bool) -> Bool {
-        reused && !hasRetried && (request.head.traits.isIdempotent || unprocessed) && body?.mayReplay != false
+        guard reused, !hasRetried, body?.mayReplay != false else { return false }
+        return unprocessed || request.head.traits.isIdempotent && client?.transferMaySendAgain(self) != false
     }
 
     /// A server that answers 417 cannot say beforehand whether it wants a body. RFC 9110 §10.1.1 has the client repeat

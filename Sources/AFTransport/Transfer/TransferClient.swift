@@ -11,6 +11,8 @@ package protocol TransferClient: AnyObject {
     func presentJudge(of transfer: Transfer) -> TrustJudge?
     /// The transfer sends the request another time: the client returns it, perhaps changed.
     func requestToSendAgain(_ transfer: Transfer) -> WireRequest
+    /// Whether the client's rules allow to send a request once more that the server may have got.
+    func transferMaySendAgain(_ transfer: Transfer) -> Bool
     /// The transfer asks this before its first byte leaves. The client tells the pool if the rules have changed. One that
     /// returns false has cancelled the transfer.
     func transferMayBegin(_ transfer: Transfer) -> Bool
@@ -28,6 +30,7 @@ extension TransferClient {
     package var taskNumber: Int? { nil }
     package func presentJudge(of transfer: Transfer) -> TrustJudge? { transfer.key.judge }
     package func requestToSendAgain(_ transfer: Transfer) -> WireRequest { transfer.request }
+    package func transferMaySendAgain(_ transfer: Transfer) -> Bool { true }
     package func transferMayBegin(_ transfer: Transfer) -> Bool { true }
 }
 

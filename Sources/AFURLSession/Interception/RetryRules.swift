@@ -24,7 +24,7 @@ public struct RetryRules: TaskInterceptor, Hashable {
     public static let idempotentMethods: Set<String> = MethodTraits.idempotentMethods
 
     /// How often the session sends a request at most, the first time included. 3 by default; with 1 or less it sends
-    /// nothing again.
+    /// nothing again, also where the server has closed a kept connection.
     public var maximumAttempts = 3
 
     /// The methods that the session may send twice. ``idempotentMethods`` unless set.
@@ -98,3 +98,5 @@ extension Duration {
 extension RetryRules: ForeseenInterceptor {
     func foreseen(_ request: URLRequest) -> URLRequest? { request }
 }
+
+extension RetryRules: AttemptLimit {}

@@ -18,6 +18,14 @@ extension Load: TransferClient {
 
     // MARK: - The request
 
+    /// What the program allows its rules, the session does not exceed by itself.
+    func transferMaySendAgain(_ transfer: Transfer) -> Bool {
+        guard let interception = memory?.interception else { return true }
+        return interception.interceptors.allSatisfy { interceptor in
+            (interceptor as? any AttemptLimit).map { interception.attempt < $0.maximumAttempts } ?? true
+        }
+    }
+
     /// The rules may have changed while the request waited for a connection.
     func transferMayBegin(_ transfer: Transfer) -> Bool {
         guard session.forbidsPlainText(to: transfer.request.endpoint) || session.wantsTLS(insteadOf: transfer.request)

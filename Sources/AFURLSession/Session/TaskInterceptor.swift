@@ -70,3 +70,9 @@ public enum RetryDecision: Sendable {
     /// The session sends the request again at once.
     public static var retry: RetryDecision { .retry(after: .zero) }
 }
+
+/// An interceptor that limits how often a request is sent, also by the session itself.
+protocol AttemptLimit {
+    /// How often at most, the first time included.
+    var maximumAttempts: Int { get }
+}

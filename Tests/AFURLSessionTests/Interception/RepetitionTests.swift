@@ -40,6 +40,45 @@ struct RepetitionTests {
         return Double(start.duration(to: world.now).saturatingNanoseconds) / 1e9
     }
 
+    // MARK: - Beside what the session repeats by itself
+
+    @Test(arguments: [("GET", nil, true), ("GET", 1, false), ("GET", 0, false), ("GET", 2, true), ("PUT", 1, false)])
+    func `T-MSG-45 rules that allow one attempt hold where a kept connection closes, too`(
+        method: String,
+        attempts: Int?,
+        isRepeated: Bool
+    ) {
+        let world = attempts.map { self.world(RetryRules(maximumAttempts: $0)) } ?? self.world()
+        world.scripts(
+            "api.test",
+            [
+                [.expectRequest, .reply(Self.ok), .expectRequest, .close],
+                [.expectRequest, .reply(Self.ok), .again],
+            ]
+        )
+        world.load("http://api.test/1")
+        let events = world.send(method, "http://api.test/2")
+        world.run { events.isComplete }
+
+        #expect((events.error == nil) == isRepeated, "\(events.all)")
+        #expect(world.network.connections.count == (isRepeated ? 2 : 1))
+        #expect(world.finish() == [])
+    }
+
+    @Test func `rules that allow one attempt let a request go elsewhere that has not left`() {
+        let world = self.world(RetryRules(maximumAttempts: 1))
+        world.scripts(
+            "api.test",
+            [[.expectRequest, .reply(Self.ok), .close], [.expectRequest, .reply(Self.ok), .again]]
+        )
+        world.load("http://api.test/1")
+        let events = world.send("POST", "http://api.test/2")
+        world.run { events.isComplete }
+
+        #expect(events.error == nil && world.network.connections.count == 2)
+        #expect(world.finish() == [])
+    }
+
     // MARK: - One task
 
     @Test func `T-RTY-09 a task has one response, that of the last attempt, and goes on on its connection`() {

@@ -34,6 +34,9 @@ import Testing
         order.httpBody = Data(#"{"item": 7}"#.utf8)
         order.setValue(UUID().uuidString, forHTTPHeaderField: "Idempotency-Key")
         #expect(FailedAttempt(order).isIdempotent)
+        order.requestInterceptors = [RetryRules(maximumAttempts: 1)]
+        let (made, _) = try await session.data(for: order)
+        #expect(String(decoding: made, as: UTF8.self) == "made")
 
         let polling = RetryingInterceptor { attempt in
             guard attempt.status == 404, attempt.elapsed < .seconds(60) else { return .giveUp }
