@@ -96,13 +96,24 @@ private struct MemberScan {
 
     private func isNumber(_ first: UInt8) -> Bool { first == UInt8(ascii: "-") || (0x30...0x39).contains(first) }
 
-    /// A string may hold JSON itself.
+    /// A string may hold JSON itself, or a URL.
     private func maskedString(_ string: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-        guard let text = unescaped(string), text.contains("\"") else { return string }
-        let masked = SecretMask().json(text)
-        guard masked != text, let written = try? JSONEncoder().encode(masked) else { return string }
+        guard let text = unescaped(string) else { return maskedPlainString(string) }
+        let masked = maskedURLs(text.contains("\"") ? SecretMask().json(text) : text)
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .withoutEscapingSlashes
+        guard masked != text, let written = try? encoder.encode(masked) else { return string }
         return Array(written)[...]
     }
+
+    /// A string without escapes, which may have no end.
+    private func maskedPlainString(_ string: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        let text = String(decoding: string, as: UTF8.self)
+        let masked = maskedURLs(text)
+        return masked == text ? string : Array(masked.utf8)[...]
+    }
+
+    private func maskedURLs(_ text: String) -> String { text.contains("://") ? SecretMask().text(text) : text }
 
     /// The text of a string with escapes; nil for one without.
     private func unescaped(_ string: ArraySlice<UInt8>) -> String? {

@@ -25,8 +25,8 @@ struct SecretMaskTests {
 
     @Test(arguments: [
         (
-            "Link", #"<https://a.test/?token=canary&p=2>; rel="next", </b?sig=canary>; rel=last"#,
-            #"<https://a.test/?token=***&p=2>; rel="next", </b?sig=***>; rel=last"#
+            "Link", #"<https://a.test/?token=canary&p=2>; rel="next", </b?token=canary>; rel=last"#,
+            #"<https://a.test/?token=***&p=2>; rel="next", </b?token=***>; rel=last"#
         ),
         ("Link", "<https://canary:canary@a.test/#access_token=canary>", "<https://a.test/#access_token=***>"),
         ("Refresh", "5; url=https://u:canary@a.test/?token=canary", "5; url=https://a.test/?token=***"),
@@ -85,6 +85,12 @@ struct SecretMaskTests {
         (#"{"code":404,"errors":[{"code":"canary"}]}"#, #"{"code":404,"errors":[{"code":"***"}]}"#),
         (#"{"m":"{\"password\":\"canary\"}","n":"a\nb"}"#, #"{"m":"{\"password\":\"***\"}","n":"a\nb"}"#),
         ("{\r\n\t\"token\"\n:\n\"canary\"\n}", "{\r\n\t\"token\"\n:\n\"***\"\n}"),
+        (#"{"next":"https://a.test/?token=canary&b=1"}"#, #"{"next":"https://a.test/?token=***&b=1"}"#),
+        (#"{"next":"https:\/\/me:canary@a.test\/x","b":1}"#, #"{"next":"https://a.test/x","b":1}"#),
+        (#"["see wss://a.test/#access_token=canary now"]"#, #"["see wss://a.test/#access_token=*** now"]"#),
+        (#"{"m":"{\"url\":\"https://a.test/?token=canary\"}"}"#, #"{"m":"{\"url\":\"https://a.test/?token=***\"}"}"#),
+        (#"{"next":"https://a.test/?token=canary"#, #"{"next":"https://a.test/?token=***"#),
+        (#"{"next":"https://a.test/?page=2"}"#, #"{"next":"https://a.test/?page=2"}"#),
         // Several in one text, as `application/x-ndjson` and streams of events have them.
         ("data: {\"jwt\":\"canary\"}\ndata: [\"jwt\"]", "data: {\"jwt\":\"***\"}\ndata: [\"jwt\"]"),
         ("say \"hi\n{\"token\":\"canary\"}", "say \"hi\n{\"token\":\"***\"}"),
