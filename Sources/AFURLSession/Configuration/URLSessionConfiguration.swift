@@ -173,7 +173,7 @@ extension URLSessionConfiguration {
         set { self[\.callsBackOnNetworkThread] = newValue }
     }
 
-    /// From this length on, the session announces a body with `Expect: 100-continue` and keeps it back until the server
+    /// The session announces a body that is longer than this with `Expect: 100-continue` and keeps it back until the server
     /// has said that it wants it. A server that refuses large uploads, or wants credentials first, then says so before
     /// the session sends them. A body of unknown length counts as longer than any number.
     ///
