@@ -66,14 +66,17 @@ package struct CookieJar: Sendable {
 
     /// Stores a cookie that was admitted, in place of the one with its key.
     ///
-    /// - Parameter isSecured: Whether the cookie came over a secured connection, or from the program.
+    /// - Parameters:
+    ///   - isSecured: Whether the cookie came over a secured connection, or from the program.
+    ///   - isOneOfMany: Whether the jar may have too many of all domains together until `evictExcess()` is called.
     /// - Returns: Whether the jar has changed.
     @discardableResult
     package mutating func store(
         _ content: CookieContent,
         isSecured: Bool,
         now: Int64,
-        suffixes: PublicSuffixes
+        suffixes: PublicSuffixes,
+        isOneOfMany: Bool = false
     ) throws(CookieRefusal) -> Bool {
         advance(to: now)
         if !isSecured, !content.isSecure, coversSecured(content) { throw .coversSecured }
@@ -88,6 +91,7 @@ package struct CookieJar: Sendable {
         let created = former?.created ?? now
         add(StoredCookie(content: content, created: created, order: former?.order ?? ticks, lastUse: ticks), suffixes)
         evictExcess(in: content.domain)
+        if !isOneOfMany { evictOneByOne() }
         return former?.content != content
     }
 
@@ -102,6 +106,7 @@ package struct CookieJar: Sendable {
         ticks = max(ticks, cookie.order, cookie.lastUse)
         add(cookie, suffixes)
         evictExcess(in: cookie.content.domain)
+        evictOneByOne()
     }
 
     private mutating func add(_ cookie: StoredCookie, _ suffixes: PublicSuffixes) {
@@ -200,7 +205,30 @@ extension CookieJar {
         while let domain = domains[name], domain.cookies.count > limits.perDomain {
             evict(domain.cookies.indices.min { rank(domain.cookies[$0]) < rank(domain.cookies[$1]) }, of: name)
         }
+    }
+
+    private mutating func evictOneByOne() {
         while count > limits.total { evictAnywhere() }
+    }
+
+    /// Removes the same cookies as one by one, in one go: after many were stored, one by one would take for each of them
+    /// the time of a look at all.
+    package mutating func evictExcess() {
+        var left = count - limits.total
+        guard left > 8 else { return evictOneByOne() }
+        let all = domains.values.flatMap { domain in domain.cookies.map { (site: domain.site, cookie: $0) } }
+        var surplus = siteCounts.compactMapValues { $0 > limits.perDomain ? $0 - limits.perDomain : nil }
+        var doomed: Set<CookieContent.Key> = []
+        let ofLargeSites = all.filter { surplus[$0.site] != nil }
+        for (site, cookie) in ofLargeSites.sorted(by: { rank($0.cookie) < rank($1.cookie) }) where left > 0 {
+            guard let count = surplus[site], count > 0 else { continue }
+            surplus[site] = count - 1
+            doomed.insert(cookie.content.key)
+            left -= 1
+        }
+        let others = all.lazy.map(\.cookie).filter { !doomed.contains($0.content.key) }
+        if left > 0 { doomed.formUnion(others.sorted { $0.lastUse < $1.lastUse }.prefix(left).map(\.content.key)) }
+        removeAll { doomed.contains($0.content.key) }
     }
 
     /// Then removes cookies of sites that have more than a domain may have, on any number of domains; then the longest

@@ -112,6 +112,7 @@ package struct CookieState: Sendable {
             if isNew == nil { refused += 1 }
             if isNew == true { hasChanged = true }
         }
+        jar.evictExcess()
         return hasChanged
     }
 
@@ -123,11 +124,12 @@ package struct CookieState: Sendable {
         guard let question else {
             if policy == .never { throw .policy }
             try CookieAdmission.check(content, suffixes: suffixes)
-            return try jar.store(content, isSecured: true, now: now, suffixes: suffixes)
+            return try jar.store(content, isSecured: true, now: now, suffixes: suffixes, isOneOfMany: true)
         }
         guard question.isAllowed(by: policy, suffixes) else { throw .policy }
         try CookieAdmission.check(content, from: question, suffixes: suffixes)
-        return try jar.store(content, isSecured: question.isSecured, now: now, suffixes: suffixes)
+        let isSecured = question.isSecured
+        return try jar.store(content, isSecured: isSecured, now: now, suffixes: suffixes, isOneOfMany: true)
     }
 
     /// Removes the cookies that were first stored at that time or later, and those that wait without judging them.

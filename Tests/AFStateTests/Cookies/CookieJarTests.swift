@@ -180,6 +180,47 @@ extension CookieRules {
             #expect(cookies.storage.cookies?.count == 40)
         }
 
+        @Test("of many cookies stored in one go the same stay, T-COO-21", arguments: [1, 8, 9, 500])
+        func bulk(count: Int) throws {
+            var limits = CookieLimits.standard
+            (limits.perDomain, limits.total) = (5, 40)
+            func content(_ name: String, _ host: String, isSecure: Bool) -> CookieContent {
+                CookieContent(
+                    name: Array(name.utf8),
+                    value: [0x31],
+                    domain: host,
+                    isHostOnly: true,
+                    path: [0x2F],
+                    expires: 1000,
+                    isSecure: isSecure
+                )
+            }
+            let first = (0..<40).map { content("a", "host\($0).com", isSecure: false) }
+            let then = (0..<count).map { content("b", "new\($0).com", isSecure: $0 % 2 == 0) }
+            var (one, many) = (CookieJar(limits: limits), CookieJar(limits: limits))
+            for (contents, isLast) in [(first, false), (then, true)] {
+                for content in contents {
+                    try one.store(content, isSecured: true, now: 0, suffixes: .builtIn)
+                    try many.store(content, isSecured: true, now: 0, suffixes: .builtIn, isOneOfMany: true)
+                }
+                if isLast { #expect(many.count == 40 + count) }
+                many.evictExcess()
+                #expect(one.count == 40 && many.count == 40)
+            }
+            #expect(Set(one.cookies.map(\.content.key)) == Set(many.cookies.map(\.content.key)))
+
+            // A site that has more than it may have loses its own, on however many hosts.
+            let before = many.cookies.map(\.content.key)
+            for number in 0..<500 {
+                let evil = content("c", "h\(number).evil.com", isSecure: true)
+                try many.store(evil, isSecured: true, now: 0, suffixes: .builtIn, isOneOfMany: true)
+            }
+            many.evictExcess()
+            let after = Set(many.cookies.map(\.content.key))
+            #expect(many.count == 40 && after.count { $0.domain.hasSuffix("evil.com") } == 5)
+            #expect(before.suffix(35).allSatisfy(after.contains))
+        }
+
         @Test("paths match at slashes, byte for byte, T-COO-22")
         func paths() throws {
             for (cookie, request, matches) in [
