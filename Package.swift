@@ -300,7 +300,9 @@ let package = Package(
         .testTarget(
             name: "afnetTests",
             dependencies: [
-                "afnet", "AFImages", "AFNetworking", "AFURLSession", "AFNetworkingTesting", "AFTestSupport", "AFFaults",
+                "afnet", "AFImages", "AFNetworking", "AFURLSession", "AFURLTypes", "AFNetworkingTesting",
+                "AFTestSupport",
+                "AFFaults",
             ],
             swiftSettings: strict
         ),

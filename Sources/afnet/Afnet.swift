@@ -34,7 +34,9 @@ enum Afnet {
         var rest = WordQueue(words)
         do throws(ArgumentError) {
             defer { CommandWords.blank(rest.secrets) }
+            if takesConfigOfUser(words) { try rest.insert(ConfigFile.ofUser()) }
             groups = try Arguments.groups(&rest)
+            if let path = groups.lazy.compactMap(\.errorFile).last { try replaceStandardError(by: path) }
         } catch {
             Console(isSilent: false).report("\(error.message); see afnet --help")
             return error.code
@@ -42,9 +44,23 @@ enum Afnet {
         let first = groups.first { $0.action != .transfer } ?? groups[0]
         switch first.action {
         case .transfer: return await Client().run(groups.map { $0.askingForPasswords() })
-        case .help: return show(HelpText.text(on: first.topic ?? first.urls.first))
+        case .help: return show(on: first.topic ?? first.urls.first)
         case .version: return show("afnet \(PackageVersion.current)\n")
         default: return await command(first)
+        }
+    }
+
+    /// Whether the options in the user's home folder hold: for transfers, unless the first word is `-q`.
+    private static func takesConfigOfUser(_ words: [String]) -> Bool {
+        guard let first = words.first, first != "--disable", !first.hasPrefix("-q") else { return false }
+        return Arguments.Action(rawValue: first) == nil
+    }
+
+    private static func replaceStandardError(by path: String) throws(ArgumentError) {
+        do throws(SystemFailure) {
+            try Descriptor.replaceStandardError(by: path)
+        } catch {
+            throw ArgumentError(code: .cannotWrite, message: "--stderr: \(path): \(error.text)")
         }
     }
 
@@ -67,10 +83,12 @@ enum Afnet {
         }
     }
 
-    /// - Parameter text: Nil if there is no such topic.
-    private static func show(_ text: String?) -> ExitCode {
-        if let text { return show(text) }
-        Console(isSilent: false).report("there is no such topic; there are \(HelpText.topics)")
+    /// - Parameter topic: Nil for the first screen.
+    private static func show(on topic: String?) -> ExitCode {
+        if let text = HelpText.text(on: topic) { return show(text) }
+        let nearest = topic.flatMap { Nearest.name(to: $0, among: HelpTopicName.allCases.map(\.rawValue)) }
+        let advice = nearest.map { "did you mean \($0)?" } ?? "there are \(HelpText.topics)"
+        Console(isSilent: false).report("there is no topic \(topic ?? ""); \(advice)")
         return .usage
     }
 

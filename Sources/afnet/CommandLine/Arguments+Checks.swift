@@ -19,9 +19,14 @@ extension Arguments {
 
     private func checkTransfer() throws(ArgumentError) {
         if urls.isEmpty { throw .usage("there is no URL") }
+        let list = try TransferList(self)
         if targets.count > urls.count { throw .usage("there are more --output than URLs") }
+        if uploads.count > urls.count { throw .usage("there are more --upload-file than URLs") }
         if isHead, body != nil, !isQuery { throw .usage("--head has no body to send") }
-        if body == .upload("-"), urls.count > 1 { throw .usage("standard input can be sent to one URL only") }
+        let piped = list.uploadsOfStandardInput(uploads)
+        if piped > 1 { throw .usage("standard input can be sent to one URL only") }
+        if keepsFiles, resume != nil { throw .usage("--no-clobber and --resume exclude each other") }
+        if removesFailed, resume != nil { throw .usage("--remove-on-error and --resume exclude each other") }
         if resume == .size, targets.count < urls.count && !namesAll || outputs.contains("-") {
             throw .usage("--resume needs an --output for each URL: its size says where to go on")
         }
@@ -31,9 +36,10 @@ extension Arguments {
         try checkShared()
         if !retries.isOn, retries != RetryOptions() { throw .usage("the options --retry-… need --retry") }
         if parallelMaximum != nil, !isParallel { throw .usage("--parallel-max needs --parallel") }
-        if isParallel, body == .upload("-") || body == .file("-"), urls.count > 1 {
+        if isParallel, body == .file("-"), list.count > 1 {
             throw .usage("standard input can be sent to one URL only")
         }
+        if pace != nil, isParallel { throw .usage("--rate and --parallel exclude each other") }
     }
 
     private func checkLint() throws(ArgumentError) {
@@ -50,8 +56,7 @@ extension Arguments {
     private func checkQuery() throws(ArgumentError) {
         guard isQuery else { return }
         switch body {
-        case nil: throw .usage("--get needs --data: it goes into the query")
-        case .text, .pieces: break
+        case nil, .text, .pieces: break
         case .file, .upload, .form, .json:
             throw .usage("--get puts --data and its like into the query, and nothing else")
         }
@@ -84,6 +89,11 @@ extension Arguments {
         }
         if login != nil, bearer != nil { throw .usage("--user and --bearer exclude each other") }
         if resume != nil, range != nil { throw .usage("--range and --resume exclude each other") }
+        if family != nil, cache != nil {
+            throw .usage(
+                "--cache and --ipv4 or --ipv6 exclude each other: a cache does not know where a response is from"
+            )
+        }
         if hasCacheMode, cache == nil { throw .usage("--cache-mode needs --cache") }
         if let writeOut { _ = try WriteOutFormat.parts(writeOut) }
         try security.check()

@@ -32,6 +32,8 @@ extension Arguments {
         if let action = rest.first.flatMap(Action.init(rawValue:)) {
             rest.pop()
             self.action = action
+        } else {
+            try checkCommand(rest.first)
         }
         // --help changes `action`, but the options stay those of the command.
         let command = action
@@ -61,12 +63,12 @@ extension Arguments {
         _ rest: inout WordQueue,
         _ command: Action
     ) throws(ArgumentError) {
-        guard let option = OptionTable.standard[String(word.dropFirst(2))] else {
-            throw .usage("there is no option \(word)")
-        }
+        let name = String(word.dropFirst(2))
+        guard let (option, isOn) = OptionTable.standard.named(name) else { throw UnknownOption(name).error }
         let value = try option.takesValue ? Self.value(of: word, &rest) : ""
         rest.hide(option.secret, in: value)
-        try apply(option, value, as: word, command)
+        try apply(option, CommandOption.Given(value: value, name: word, isOn: isOn), command)
+        try takeConfig(&rest)
         takeTopic(&rest)
     }
 
@@ -78,18 +80,24 @@ extension Arguments {
     ) throws(ArgumentError) {
         var letters = word.dropFirst()
         while let letter = letters.popFirst() {
-            guard let option = OptionTable.standard[letter] else { throw .usage("there is no option -\(letter)") }
-            // curl's -I shows the head; --head only sends HEAD.
-            if letter == "I" { includesHead = true }
+            guard let option = OptionTable.standard[letter] else { throw UnknownOption(letter).error }
             guard option.takesValue else {
-                try apply(option, "", as: "-\(letter)", command)
+                try apply(option, CommandOption.Given(value: "", name: "-\(letter)"), command)
                 continue
             }
             let value = try letters.isEmpty ? Self.value(of: "-\(letter)", &rest) : String(letters)
             rest.hide(option.secret, in: value)
-            return try apply(option, value, as: "-\(letter)", command)
+            try apply(option, CommandOption.Given(value: value, name: "-\(letter)"), command)
+            return try takeConfig(&rest)
         }
         takeTopic(&rest)
+    }
+
+    /// Puts the options of a `--config` in front of the words that are left.
+    private mutating func takeConfig(_ rest: inout WordQueue) throws(ArgumentError) {
+        guard let path = config else { return }
+        config = nil
+        try rest.insert(ConfigFile(path).words)
     }
 
     /// `--help tls`
@@ -106,20 +114,19 @@ extension Arguments {
 
     private mutating func apply(
         _ option: CommandOption,
-        _ value: String,
-        as name: String,
+        _ given: CommandOption.Given,
         _ command: Action
     ) throws(ArgumentError) {
         guard option.commands.contains(command.options) else {
-            if command == .transfer { throw .usage("\(name) is for \(option.commands.names)") }
-            throw .usage("\(command.rawValue) has no use for \(name)")
+            if command == .transfer { throw .usage("\(given.name) is for \(option.commands.names)") }
+            throw .usage("\(command.rawValue) has no use for \(given.name)")
         }
         do {
-            try option.effect(&self, CommandOption.Given(value: value, name: name))
+            try option.effect(&self, given)
         } catch let error as ArgumentError {
             throw error
         } catch {
-            throw .usage("\(name): \(error)")
+            throw .usage("\(given.name): \(error)")
         }
     }
 
@@ -140,6 +147,26 @@ extension Arguments {
             throw .usage("\(name) needs a number that is not negative, not \"\(text)\"")
         }
         return size
+    }
+
+    /// A size, perhaps with `k` (1024), `M` (1024²) or `G` (1024³) after it.
+    static func amount(_ text: String, of name: String) throws(ArgumentError) -> Int64 {
+        let units: [Character: Int64] = ["b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30]
+        let unit = text.last.flatMap { units[Character($0.lowercased())] }
+        let number = try size(unit == nil ? text : String(text.dropLast()), of: name)
+        let (amount, isTooLarge) = number.multipliedReportingOverflow(by: unit ?? 1)
+        return isTooLarge ? .max : amount
+    }
+
+    /// `N`, `N/s`, `N/m`, `N/h` or `N/d`: how many URLs in a second, minute, hour or day; an hour unless it is said. Returns
+    /// the seconds for one.
+    static func pace(_ text: String, of name: String) throws(ArgumentError) -> Double {
+        let units = ["s": 1.0, "m": 60, "h": 3600, "d": 86_400]
+        let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let count = Int(parts[0]), count > 0, let unit = units[parts.count > 1 ? String(parts[1]) : "h"] else {
+            throw .usage("\(name) needs a number, and perhaps /s, /m, /h or /d behind it, not \"\(text)\"")
+        }
+        return unit / Double(count)
     }
 
     /// A number with `k` (1024), `M` (1024²) or `G` (1024³) after it, or without a unit.
@@ -267,7 +294,8 @@ package enum CommandWords {
         if !isLong, word.dropFirst().dropLast().contains(where: { OptionTable.standard[$0]?.takesValue ?? true }) {
             return nil
         }
-        let option = isLong ? OptionTable.standard[String(word.dropFirst(2))] : OptionTable.standard[letter]
+        let option =
+            isLong ? OptionTable.standard.named(String(word.dropFirst(2)))?.option : OptionTable.standard[letter]
         return option.flatMap { $0.takesValue ? $0 : nil }
     }
 

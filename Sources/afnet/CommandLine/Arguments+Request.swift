@@ -62,6 +62,7 @@ extension Arguments {
         if let referer { request.setValue(referer, forHTTPHeaderField: "Referer") }
         if let range { request.setValue("bytes=\(range)", forHTTPHeaderField: "Range") }
         part?.prepare(&request)
+        timeCondition?.prepare(&request)
         if let bearer { request.setValue("Bearer \(bearer)", forHTTPHeaderField: "Authorization") }
         if let login, loginScheme == .basic { request.setValue(login.basic, forHTTPHeaderField: "Authorization") }
         if !cookies.extra.isEmpty {

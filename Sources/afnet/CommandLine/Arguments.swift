@@ -10,7 +10,7 @@ package struct Arguments: Sendable, Equatable {
     package enum Body: Sendable, Equatable {
         case text(String)
         case file(String)
-        /// Sent with PUT, and never held in memory whole.
+        /// Sent with PUT, and never held in memory whole. There may be more in `uploads`.
         case upload(String)
         /// A multipart form, sent with POST.
         case form([FormPart])
@@ -33,9 +33,21 @@ package struct Arguments: Sendable, Equatable {
     package internal(set) var body: Body?
     /// The body goes into the query.
     package internal(set) var isQuery = false
-    /// The name of the uploaded file is added to a URL that ends in a slash.
-    package internal(set) var namesUpload = false
+    /// The files to upload; the k-th belongs to the k-th URL, and URLs without one are loaded.
+    package internal(set) var uploads: [String] = []
+    /// Fields for the query, whatever the method is.
+    package internal(set) var query: [BodyPiece] = []
+    /// HEAD, or another method of which the head of the response is all that counts.
     package internal(set) var isHead = false
+    /// Whether lists in URLs stand for several URLs.
+    package internal(set) var expandsURLs = true
+    /// Whether `.` and `..` stay in paths.
+    package internal(set) var keepsDots = false
+    package internal(set) var schemes = SchemeRules()
+    package internal(set) var refusesUserInURL = false
+    package internal(set) var timeCondition: TimeCondition?
+    /// The file with the ETag of a former response.
+    package internal(set) var formerEtag: String?
     package internal(set) var range: String?
     package internal(set) var isCompressed = false
     package internal(set) var usesHTTP10 = false
@@ -49,7 +61,15 @@ package struct Arguments: Sendable, Equatable {
     package internal(set) var outputFolder: String?
     package internal(set) var makesFolders = false
     package internal(set) var includesHead = false
-    /// The file to which the heads of all responses are added.
+    /// Whether no file is replaced.
+    package internal(set) var keepsFiles = false
+    /// Whether the file of a failed transfer is removed.
+    package internal(set) var removesFailed = false
+    /// Whether the file gets the time that the server gives.
+    package internal(set) var keepsTime = false
+    /// The file for the ETag of the response.
+    package internal(set) var etagFile: String?
+    /// The file for the heads of all responses.
     package internal(set) var headFile: String?
     package internal(set) var writeOut: String?
     /// The file for a line of JSON about each URL.
@@ -71,6 +91,10 @@ package struct Arguments: Sendable, Equatable {
     package internal(set) var connectTime: Double = 0
     /// In bytes a second, each way.
     package internal(set) var rate: Int?
+    package internal(set) var speed = SpeedLimit()
+    /// How long a body waits for the answer to `Expect`, in seconds; nil for the usual time.
+    package internal(set) var continueTime: Double?
+    package internal(set) var family: AddressFamily?
     package internal(set) var unixSocket: String?
     /// Addresses for hosts; the first that matches counts.
     package internal(set) var overrides: [HostOverride] = []
@@ -86,6 +110,8 @@ package struct Arguments: Sendable, Equatable {
     package internal(set) var bearer: String?
     /// The netrc file; empty for the one in the home folder.
     package internal(set) var netrc: String?
+    /// Whether the netrc file must be there.
+    package internal(set) var needsNetrc = true
     package internal(set) var cookies = CookieOptions()
 
     // MARK: Several URLs
@@ -93,6 +119,8 @@ package struct Arguments: Sendable, Equatable {
     package internal(set) var isParallel = false
     package internal(set) var parallelMaximum: Int?
     package internal(set) var failsEarly = false
+    /// The seconds from the beginning of one URL to that of the next, at least.
+    package internal(set) var pace: Double?
 
     // MARK: Options of single commands
 
@@ -124,6 +152,11 @@ package struct Arguments: Sendable, Equatable {
     package internal(set) var progress = ProgressStyle.full
     package internal(set) var isVerbose = false
     package internal(set) var showsSecrets = false
+    package internal(set) var dump: DumpOption?
+    /// The file for messages; `-` is standard output.
+    package internal(set) var errorFile: String?
+    /// The file with more options; it is read as soon as it is named.
+    var config: String?
 
     // MARK: Combined options
 
@@ -136,6 +169,31 @@ package struct Arguments: Sendable, Equatable {
         default: throw .usage("a request has one body: fields, a form, --json, --data-file or --upload-file")
         }
     }
+
+    /// Adds a file for the next URL that has none.
+    mutating func addUpload(_ path: String) throws(ArgumentError) {
+        if uploads.isEmpty { try addBody(.upload(path)) }
+        uploads.append(path)
+    }
+
+    /// These arguments for one of the URLs: its upload is the body, if it has one.
+    ///
+    /// - Parameter place: The place of the URL on the command line.
+    func narrowed(to place: Int) -> Arguments {
+        guard !uploads.isEmpty else { return self }
+        var arguments = self
+        arguments.body = place < uploads.count ? .upload(uploads[place]) : nil
+        return arguments
+    }
+
+    /// Whether a redirect with this status drops the body: it has fields or a form, and no option keeps it.
+    func dropsBody(over status: Int) -> Bool {
+        if case .upload = body { return false }
+        return (301...303).contains(status) && !redirects.keepsPost.contains(status)
+    }
+
+    /// Whether the head of the response is shown.
+    var showsHead: Bool { includesHead || isHead }
 
     /// Adds a field to the form of `--data`.
     mutating func addPiece(_ piece: BodyPiece) throws(ArgumentError) {

@@ -17,6 +17,22 @@ extension CommandOption {
             for: .loading
         ) { $0.rate = try Arguments.rate($1.value, of: $1.name) },
         CommandOption(
+            "-Y, --speed-limit N",
+            "give up if fewer bytes in a second come and go, for so long as --speed-time says"
+        ) {
+            $0.speed.limit = try Arguments.size($1.value, of: $1.name)
+        },
+        CommandOption(
+            "-y, --speed-time S",
+            "for --speed-limit: how long, 30 seconds unless given; without it less than 1 byte"
+        ) {
+            $0.speed.time = try Arguments.seconds($1.value, of: $1.name)
+        },
+        CommandOption("--expect100-timeout S", "how long a body waits for the answer to a field Expect, 1 unless given")
+        {
+            $0.continueTime = try Arguments.seconds($1.value, of: $1.name)
+        },
+        CommandOption(
             "--unix-socket PATH",
             "connect to this socket, whatever the URL's host",
             for: [.transfer, .images, .pins, .events, .ws]
@@ -24,6 +40,8 @@ extension CommandOption {
     ]
 
     static let places: [CommandOption] = [
+        .flag("-4, --ipv4", "connect to addresses of IPv4 only", for: .loading) { $0.family = .v4 },
+        .flag("-6, --ipv6", "connect to addresses of IPv6 only", for: .loading) { $0.family = .v6 },
         CommandOption(
             "--resolve HOST:PORT:ADDRESS",
             "HOST is at this address, without a lookup; \"*\" is any host; again: adds to it",
@@ -63,13 +81,13 @@ extension CommandOption {
             $0.proxy.address = "socks5h://\($1.value)"
         },
         CommandOption("-U, --proxy-user U:P", "user and password for it, as -u", for: .loading, hiding: .all) {
-            $0.proxy.login = Login($1.value, mayAsk: $1.name == "-U")
+            $0.proxy.login = Login($1.value, mayAsk: true)
         },
         .choice("--proxy-auth SCHEME", "as --auth", for: .loading) { $0.proxy.scheme = $1 },
         .flag("--proxy-basic", "--proxy-auth basic", for: .loading) { $0.proxy.scheme = .basic },
         .flag("--proxy-digest", "--proxy-auth digest", for: .loading) { $0.proxy.scheme = .digest },
         .flag("--proxy-anyauth", "--proxy-auth any", for: .loading) { $0.proxy.scheme = .any },
-        .flag("-p, --proxytunnel", "ask it for a tunnel for http, too", for: .loading) { $0.proxy.tunnels = true },
+        .toggle("-p, --proxytunnel", "ask it for a tunnel for http, too", for: .loading) { $0.proxy.tunnels = $1 },
         CommandOption(
             "--proxy-header \"N: v\"",
             "a field for those that ask for tunnels",
@@ -84,14 +102,17 @@ extension CommandOption {
     ]
 
     static let order: [CommandOption] = [
-        .flag(
+        .toggle(
             "-Z, --parallel",
             "load the URLs of a group at the same time; what goes to standard output stays in order"
-        ) { $0.isParallel = true },
+        ) { $0.isParallel = $1 },
         CommandOption("--parallel-max N", "how many at a time, 50 unless given") {
             $0.parallelMaximum = try Arguments.count($1.value, of: $1.name)
         },
-        .flag("--fail-early", "stop at the first URL that fails") { $0.failsEarly = true },
+        .toggle("--fail-early", "stop at the first URL that fails") { $0.failsEarly = $1 },
+        CommandOption("--rate N/U", "begin at most so many URLs in a second (s), minute (m), hour (h) or day (d)") {
+            $0.pace = try Arguments.pace($1.value, of: $1.name)
+        },
     ]
 
     static let commands: [CommandOption] = [
@@ -111,19 +132,19 @@ extension CommandOption {
             "of lint: say which rule is for this host; of serve: answer for this host, too; again: adds to it",
             for: [.lint, .serve]
         ) { $0.hosts.append($1.value) },
-        .flag(
+        .toggle(
             "--once",
             "of reach: say how it is now, and end; of events: end with the first response",
             for: [.reach, .events]
-        ) { $0.isOnce = true },
+        ) { $0.isOnce = $1 },
         CommandOption("--last-event-id ID", "of events: the last event that was seen", for: .events) {
             $0.lastEventID = $1.value
         },
-        .flag("--as-json", "of events: a line of JSON for each, with event, data and id", for: .events) {
-            $0.printsJSON = true
+        .toggle("--as-json", "of events: a line of JSON for each, with event, data and id", for: .events) {
+            $0.printsJSON = $1
         },
-        .flag("--binary", "of ws: what is read and written is bytes, not lines of text", for: .ws) {
-            $0.isBinary = true
+        .toggle("--binary", "of ws: what is read and written is bytes, not lines of text", for: .ws) {
+            $0.isBinary = $1
         },
         CommandOption(
             "--ping S",
@@ -137,12 +158,12 @@ extension CommandOption {
         {
             $0.subprotocols.append($1.value)
         },
-        .flag("--no-deflate", "of ws: offer no compression", for: .ws) { $0.offersDeflate = false },
+        .toggle("--no-deflate", "of ws: offer no compression", for: .ws) { $0.offersDeflate = !$1 },
         CommandOption("--port N", "of serve: the port; one that is free unless given", for: .serve) {
             $0.port = try Arguments.port($1.value, of: $1.name)
         },
-        .flag("--tls", "of serve: https, with an authority that is made for this run", for: .serve) {
-            $0.isSecured = true
+        .toggle("--tls", "of serve: https, with an authority that is made for this run", for: .serve) {
+            $0.isSecured = $1
         },
         CommandOption(
             "--ca-out PATH",
@@ -152,21 +173,56 @@ extension CommandOption {
     ]
 
     static let words: [CommandOption] = [
-        .flag("-s, --silent", "neither progress nor errors; serve does not tell of requests", for: .every) {
-            $0.isSilent = true
+        .toggle("-s, --silent", "neither progress nor errors; serve does not tell of requests", for: .every) {
+            $0.isSilent = $1
         },
-        .flag("-S, --show-error", "errors in spite of --silent", for: .every) { $0.showsErrors = true },
-        .flag("-#, --progress-bar", "a plain bar, also while standard output is no terminal") { $0.progress = .plain },
-        .flag("--no-progress-meter", "no progress, but errors") { $0.progress = .none },
-        .flag(
+        .toggle("-S, --show-error", "errors in spite of --silent", for: .every) { $0.showsErrors = $1 },
+        .toggle("-#, --progress-bar", "a plain bar") { $0.progress = $1 ? .plain : .full },
+        .toggle("--no-progress-meter", "no progress, but errors") { $0.progress = $1 ? .none : .full },
+        .toggle(
             "-v, --verbose",
             "what goes on: requests, response heads, certificate and times, on standard error, with *** for what is secret",
             for: .every
-        ) { $0.isVerbose = true },
-        .flag("--show-secrets", "with --verbose: secrets as they are") { $0.showsSecrets = true },
+        ) { $0.isVerbose = $1 },
+        .toggle("--show-secrets", "with --verbose: secrets as they are") { $0.showsSecrets = $1 },
+        CommandOption(
+            "--trace-ascii FILE",
+            "write what is sent and received to this file, with *** for what is secret; \"-\" is standard output, \"%\" standard "
+                + "error"
+        ) { $0.dump = DumpOption(path: $1.value, hasBytes: false) },
+        CommandOption("--trace FILE", "the same, with all bytes as numbers") {
+            $0.dump = DumpOption(path: $1.value, hasBytes: true)
+        },
+        CommandOption(
+            "--stderr FILE",
+            "write messages, bars and -v to this file; \"-\" is standard output",
+            for: .every
+        ) {
+            $0.errorFile = $1.value
+        },
         .flag("-h, --help", "the most common options; with a topic behind it, what afnet help has on it", for: .every) {
             $0.action = .help
         },
+        .flag("-M, --manual", "the manual page") { ($0.action, $0.topic) = (.help, HelpTopicName.man.rawValue) },
         .flag("-V, --version", "the version", for: .every) { $0.action = .version },
+        CommandOption(
+            "-K, --config FILE",
+            "options from a file, one on a line; \"-\" is standard input: afnet help config"
+        ) {
+            $0.config = $1.value
+        },
+        .flag("-q, --disable", "as the first option: without the options of ~/.afnetrc") { _ in },
+    ]
+
+    /// Switches of curl that ask for what afnet does anyway.
+    static let idle: [CommandOption] = [
+        .toggle("-N, --no-buffer", "what arrives is written at once, as without it") { _, _ in },
+        .flag("--tcp-nodelay", "as without it") { _ in },
+        .toggle("--no-alpn", "as without it: HTTP/1.1 is not negotiated") { _, _ in },
+        .toggle("--no-npn", "as without it") { _, _ in },
+        .flag("--parallel-immediate", "as without it: a URL does not wait for the connection of another") { _ in },
+        .toggle("--styled-output", "heads are written as they are, as without it") { _, _ in },
+        .flag("--suppress-connect-headers", "as without it: -i and -D leave out what a proxy says of a tunnel") { _ in
+        },
     ]
 }

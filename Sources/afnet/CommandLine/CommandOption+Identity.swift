@@ -3,10 +3,10 @@ extension CommandOption {
     static let login: [CommandOption] = [
         CommandOption(
             "-u, --user U:P",
-            "user and password; they may stand in the URL, too. For a user alone the letter asks on the terminal",
+            "user and password; they may stand in the URL, too. For a user alone it asks on the terminal",
             for: .loading,
             hiding: .all
-        ) { $0.login = Login($1.value, mayAsk: $1.name == "-u") },
+        ) { $0.login = Login($1.value, mayAsk: true) },
         .choice(
             "--auth SCHEME",
             "basic (told at once), digest, or any: the strongest that the server asks for",
@@ -18,32 +18,31 @@ extension CommandOption {
         CommandOption("--bearer, --oauth2-bearer TOKEN", "a token", for: .loading, hiding: .all) {
             $0.bearer = $1.value
         },
-        .flag("-n, --netrc", "passwords from ~/.netrc for hosts that ask", for: .loading) { $0.netrc = $0.netrc ?? "" },
+        .toggle("-n, --netrc", "passwords from ~/.netrc for hosts that ask", for: .loading) {
+            $0.netrc = $1 ? $0.netrc ?? "" : nil
+        },
+        .toggle("--netrc-optional", "the same, if there is such a file", for: .loading) {
+            ($0.netrc, $0.needsNetrc) = ($1 ? $0.netrc ?? "" : nil, !$1)
+        },
         CommandOption("--netrc-file PATH", "the same from another file", for: .loading) { $0.netrc = $1.value },
     ]
 
     static let cookies: [CommandOption] = [
         CommandOption(
             "-b, --cookie \"a=b; c=d\"",
-            "these cookies; the letter takes a file, too, where there is no \"=\"",
+            "these cookies; where there is no \"=\", those of the file of this name",
             for: .loading,
             hiding: .all
-        ) {
-            if $1.name == "-b", !$1.value.contains("=") {
-                ($0.cookies.isOn, $0.cookies.files) = (true, $0.cookies.files + [$1.value])
-            } else {
-                try $0.cookies.add($1.value, of: $1.name)
-            }
-        },
-        .flag("--cookies", "take cookies, and send them", for: .loading) { $0.cookies.isOn = true },
+        ) { $0.cookies.add($1.value) },
+        .toggle("--cookies", "take cookies, and send them", for: .loading) { $0.cookies.isOn = $1 },
         CommandOption("--cookie-file PATH", "cookies of this file (Netscape's format), and --cookies", for: .loading) {
             ($0.cookies.isOn, $0.cookies.files) = (true, $0.cookies.files + [$1.value])
         },
         CommandOption("-c, --cookie-jar PATH", "write all cookies to it in the end, and --cookies", for: .loading) {
             ($0.cookies.isOn, $0.cookies.jar) = (true, $1.value)
         },
-        .flag("-j, --junk-session-cookies", "without those of --cookie-file that end with a session", for: .loading) {
-            $0.cookies.skipsSessionCookies = true
+        .toggle("-j, --junk-session-cookies", "without those of --cookie-file that end with a session", for: .loading) {
+            $0.cookies.skipsSessionCookies = $1
         },
     ]
 
@@ -55,14 +54,22 @@ extension CommandOption {
         ) { $0.security.authorities = $1.value },
         CommandOption(
             "-E, --cert PATH",
-            "show this certificate to servers that ask for one: PEM, or PKCS#12 if its name ends in .p12 or .pfx",
-            for: .loading
-        ) { $0.security.certificate = $1.value },
+            "show this certificate to servers that ask for one: PEM, or PKCS#12 if its name ends in .p12 or .pfx; behind a "
+                + "colon, the passphrase of its key",
+            for: .loading,
+            hiding: .passphrase
+        ) { $0.security.setCertificate($1.value) },
+        .choice("--cert-type TYPE", "PEM, or P12 for PKCS#12; by the name unless given", for: .loading) {
+            $0.security.certificateType = $1
+        },
         CommandOption("--key PATH", "its key, PEM; without it, it is in the file of --cert", for: .loading) {
             $0.security.privateKey = $1.value
         },
         CommandOption("--cert-pass-file PATH", "its first line is the passphrase of the key", for: .loading) {
             $0.security.passphraseFile = $1.value
+        },
+        CommandOption("--pass TEXT", "the passphrase of the key", for: .loading, hiding: .all) {
+            $0.security.passphrase = $1.value
         },
         CommandOption(
             "--pin, --pinnedpubkey SPEC",
@@ -81,15 +88,20 @@ extension CommandOption {
             "a file that says which hosts must show which pins: afnet help policy",
             for: .loading
         ) { $0.security.policy = $1.value },
-        .flag(
+        .toggle(
             "-k, --insecure",
             "accept any certificate, for any host, as long as it has what --pin and --pinned-cert want",
             for: .loading
-        ) { $0.security.isInsecure = true },
-        .flag("--tlsv1.2", "TLS 1.2 or newer, as without it", for: .loading) { $0.security.minimumVersion = .v1_2 },
+        ) { $0.security.isInsecure = $1 },
+        .flag("-1, --tlsv1, --tlsv1.0, --tlsv1.1, --tlsv1.2", "TLS 1.2 or newer, as without it", for: .loading) {
+            $0.security.minimumVersion = .v1_2
+        },
         .flag("--tlsv1.3", "TLS 1.3 or newer", for: .loading) { $0.security.minimumVersion = .v1_3 },
         .choice("--tls-max VERSION", "no newer TLS than 1.2, 1.3 or default", for: .loading) {
             $0.security.maximumVersion = ($1 as SecurityOptions.NewestVersion).version
+        },
+        CommandOption("--ciphers LIST", "the cipher suites of TLS 1.2, as OpenSSL writes them", for: .loading) {
+            $0.security.ciphers = $1.value
         },
     ]
 }

@@ -9,6 +9,8 @@ struct CommandOption: Sendable {
         let value: String
         /// As the user wrote it: `-o` or `--output`.
         let name: String
+        /// False for the name of a switch behind `--no-`.
+        var isOn = true
     }
 
     /// The commands that take options.
@@ -48,6 +50,8 @@ struct CommandOption: Sendable {
     let commands: Commands
     let completion: Completion
     let secret: Secret
+    /// Whether the name behind `--no-` means the opposite.
+    let isSwitch: Bool
     let effect: Effect
 
     init(
@@ -56,9 +60,11 @@ struct CommandOption: Sendable {
         for commands: Commands = .transfer,
         completing completion: Completion? = nil,
         hiding secret: Secret = .nothing,
+        isSwitch: Bool = false,
         _ effect: @escaping Effect
     ) {
         self.spelling = spelling
+        self.isSwitch = isSwitch
         self.text = text
         self.secret = secret
         self.commands = commands
@@ -82,7 +88,21 @@ struct CommandOption: Sendable {
 
     var takesValue: Bool { valueName != nil }
 
-    /// A flag.
+    /// A flag that has an opposite: the name behind `--no-`.
+    ///
+    /// - Parameter effect: Gets whether the flag is on.
+    static func toggle(
+        _ spelling: String,
+        _ text: String,
+        for commands: Commands = .transfer,
+        _ effect: @escaping @Sendable (inout Arguments, Bool) throws -> Void
+    ) -> CommandOption {
+        CommandOption(spelling, text, for: commands, isSwitch: true) { arguments, given in
+            try effect(&arguments, given.isOn)
+        }
+    }
+
+    /// A flag without an opposite.
     static func flag(
         _ spelling: String,
         _ text: String,

@@ -2,6 +2,7 @@
 enum HelpTopicName: String, CaseIterable, Sendable {
     case all
     case transfers
+    case urls
     case bodies
     case login
     case cookies
@@ -23,6 +24,8 @@ enum HelpTopicName: String, CaseIterable, Sendable {
     case events
     case ws
     case completion
+    case config
+    case curl
     case exitCodes = "exit-codes"
     case man
 }
@@ -44,6 +47,7 @@ struct OptionTable: Sendable {
 
     static let standard = OptionTable([
         Section("The request", .bodies, CommandOption.request),
+        Section("URLs", .urls, CommandOption.addresses),
         Section("Its body", .bodies, CommandOption.bodies),
         Section("Credentials", .login, CommandOption.login),
         Section("Cookies", .cookies, CommandOption.cookies),
@@ -55,7 +59,8 @@ struct OptionTable: Sendable {
         Section("Certificates and pins", .tls, CommandOption.security),
         Section("Several URLs", .parallel, CommandOption.order),
         Section("Single commands", nil, CommandOption.commands),
-        Section("Messages", .output, CommandOption.words),
+        Section("Messages, and options from a file", .config, CommandOption.words),
+        Section("Taken because scripts of curl have them", .curl, CommandOption.idle),
     ])
 
     let sections: [Section]
@@ -77,6 +82,15 @@ struct OptionTable: Sendable {
     var options: [CommandOption] { sections.flatMap(\.options) }
 
     subscript(name: String) -> CommandOption? { byName[name] }
+
+    /// A long name without its dashes, which may be that of a switch with `no-` in front.
+    func named(_ name: String) -> (option: CommandOption, isOn: Bool)? {
+        if let option = byName[name] { return (option, true) }
+        let opposite = name.hasPrefix("no-") ? String(name.dropFirst(3)) : "no-\(name)"
+        guard let option = byName[opposite], option.isSwitch else { return nil }
+        return (option, false)
+    }
+
     subscript(letter: Character) -> CommandOption? { byLetter[letter] }
 }
 

@@ -9,8 +9,14 @@ package struct WordQueue {
         package let bytes: Range<Int>
     }
 
+    /// How many words files may add, one by the other: a file may name itself.
+    private static let mostInserted = 100_000
+
     private let words: [String]
     private var next = 0
+    /// The words of files that come before the next one, the next one last.
+    private var inserted: [String] = []
+    private var insertedCount = 0
     /// Where the secrets are that were read so far.
     package private(set) var secrets: [Place] = []
 
@@ -18,14 +24,24 @@ package struct WordQueue {
         self.words = words
     }
 
-    var isEmpty: Bool { next == words.count }
-    var first: String? { isEmpty ? nil : words[next] }
+    var isEmpty: Bool { inserted.isEmpty && next == words.count }
+    var first: String? { inserted.last ?? (next == words.count ? nil : words[next]) }
+    /// Whether the word that was read last is of a file, and therefore in no list of processes.
+    private var isOfFile = false
 
     @discardableResult
     mutating func pop() -> String? {
         guard let word = first else { return nil }
-        next += 1
+        isOfFile = inserted.popLast() != nil
+        if !isOfFile { next += 1 }
         return word
+    }
+
+    /// Puts words of a file in front of those that are left.
+    mutating func insert(_ more: [String]) throws(ArgumentError) {
+        insertedCount += more.count
+        if insertedCount > Self.mostInserted { throw .usage("the files of --config have too many options") }
+        inserted += more.reversed()
     }
 
     mutating func popURL() -> String? {
@@ -38,7 +54,7 @@ package struct WordQueue {
     ///
     /// - Parameter value: The word that was read last, or the end of it.
     mutating func hide(_ secret: CommandOption.Secret, in value: String) {
-        guard next > 0, let place = secret.place(in: value) else { return }
+        guard next > 0, !isOfFile, let place = secret.place(in: value) else { return }
         let start = words[next - 1].utf8.count - value.utf8.count
         secrets.append(Place(word: next - 1, bytes: start + place.lowerBound..<start + place.upperBound))
     }
@@ -53,6 +69,8 @@ extension CommandOption {
         case field
         /// The user and password of a URL.
         case login
+        /// What stands behind the name of a file and a colon.
+        case passphrase
 
         /// Nil if the value has no secret in it.
         func place(in value: String) -> Range<Int>? {
@@ -65,6 +83,8 @@ extension CommandOption {
                     SecretNames.containsField(String(decoding: bytes[..<colon], as: UTF8.self))
                 else { return nil }
                 return colon + 1..<bytes.count
+            case .passphrase:
+                return FileWithPassphrase(value).passphrase.map { bytes.count - $0.utf8.count..<bytes.count }
             case .login:
                 let start = bytes.firstRange(of: "//".utf8)?.upperBound ?? 0
                 let end = bytes[start...].firstIndex { "/?#".utf8.contains($0) } ?? bytes.count

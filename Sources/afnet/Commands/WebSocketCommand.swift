@@ -15,7 +15,7 @@ import Foundation
     init(_ arguments: Arguments) throws(TransferFailure) {
         self.arguments = arguments
         console = Console(arguments)
-        let plan = try TransferPlan(arguments.urls[0], arguments)
+        let plan = try TransferPlan(arguments.urls[0], arguments, scheme: "ws")
         let sessions = Sessions(TrustLog())
         session = URLSession(configuration: try sessions.configuration(SessionOptions(arguments)))
         jar = try CookieKeeper(arguments.cookies, sessions.cookies)

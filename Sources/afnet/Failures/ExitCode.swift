@@ -33,6 +33,8 @@ package enum ExitCode: Int32, Sendable, CaseIterable {
     case contentNotDecoded = 61
     case tooLarge = 63
     case bodyCannotBeSentAgain = 65
+    /// `--disallow-username-in-url`
+    case userRefused = 67
     case authoritiesUnusable = 77
     case pinMismatch = 90
     case notAnImage = 91
@@ -70,6 +72,7 @@ package enum ExitCode: Int32, Sendable, CaseIterable {
         case .contentNotDecoded: "the body's coding cannot be undone"
         case .tooLarge: "larger than --max-filesize"
         case .bodyCannotBeSentAgain: "the body cannot be sent again"
+        case .userRefused: "a user in the URL, with --disallow-username-in-url"
         case .authoritiesUnusable: "no usable authorities"
         case .pinMismatch: "no pin matches"
         case .notAnImage: "not a picture that can be shown"

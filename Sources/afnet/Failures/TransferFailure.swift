@@ -24,7 +24,7 @@ struct TransferFailure: Error {
         let code = ExitCode(failure, hasResponse: hasResponse)
         // The library, like Foundation, reports a URL without a scheme as an unsupported one.
         self.code = code == .unsupported && url?.scheme == nil ? .malformedURL : code
-        message = failure?.message ?? error.localizedDescription
+        message = failure.map(FailureText.text) ?? error.localizedDescription
         guard let failure else { return }
         message += Self.advice(failure)
         isRefused = !failure.attempts.isEmpty && failure.attempts.allSatisfy { $0.errno == ECONNREFUSED }
@@ -35,7 +35,7 @@ struct TransferFailure: Error {
         self.init(error.code, error.message)
     }
 
-    /// The library's message names its settings; this adds the options of afnet.
+    /// The options that help, behind what the library says.
     private static func advice(_ failure: LoadFailure) -> String {
         switch (failure.reason, failure.detail) {
         case (.trust, .unknownRoot), (.trust, .selfSigned): " (--cacert PATH)"

@@ -104,7 +104,7 @@ package enum HelpText {
         return [name + blanks + (text.first ?? "").dropFirst(column)] + text.dropFirst()
     }
 
-    private static func wrapped(_ text: String, indent: Int) -> [String] {
+    static func wrapped(_ text: String, indent: Int) -> [String] {
         var lines: [String] = []
         var line = String(repeating: " ", count: indent)
         var isEmpty = true
@@ -123,7 +123,7 @@ package enum HelpText {
 
 extension String {
     /// The text before the first semicolon, colon or full stop with a blank after it.
-    fileprivate var firstClause: String {
+    var firstClause: String {
         let ends = ["; ", ": ", ". "].compactMap { range(of: $0)?.lowerBound }
         return ends.min().map { String(self[..<$0]) } ?? self
     }

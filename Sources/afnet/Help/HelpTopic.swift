@@ -35,6 +35,7 @@ struct HelpTopic: Sendable {
         switch name {
         case .all, .man: nil
         case .transfers: transfers
+        case .urls: urls
         case .bodies: bodies
         case .login: login
         case .cookies: cookieFiles
@@ -56,6 +57,8 @@ struct HelpTopic: Sendable {
         case .events: events
         case .ws: webSocket
         case .completion: completion
+        case .config: config
+        case .curl: curl
         case .exitCodes: exitCodes
         }
     }
@@ -90,9 +93,8 @@ struct HelpTopic: Sendable {
             afnet -d @fields.txt https://example.com/form
             afnet -G -d q=swift -d page=2 https://example.com/search
 
-        -d @FILE leaves out line ends, --data-binary @FILE sends all bytes. The long
-        --data sends its value as it is, also one that begins with "@": curl's
-        --data-raw.
+        -d @FILE leaves out line ends, --data-binary @FILE sends all bytes. --data-raw
+        sends its value as it is, also one that begins with "@".
 
         JSON, and a form with files. Files are read while they are sent:
 
@@ -105,7 +107,7 @@ struct HelpTopic: Sendable {
         in memory then. Quotes keep signs as they are: 'photo=@"a;b.jpg"'. Several
         files behind one @, with commas between them, are parts of the same name.
 
-        A file for PUT:
+        Files for PUT, the k-th for the k-th URL. URLs without one are loaded.
 
             afnet -T report.pdf https://example.com/files/
             afnet -T - -H 'Content-Type: text/plain' https://example.com/files/note
@@ -127,9 +129,9 @@ struct HelpTopic: Sendable {
         What is given for one URL stays with its scheme, host and port over redirects,
         unless --location-trusted takes it along. All users of this machine can read a
         command line until afnet has read it. Then afnet blanks passwords and tokens of
-        -u, -U, -b, --bearer, URLs and fields such as Authorization. -u with a user
-        alone asks for the password on the terminal, and ~/.netrc with -n has it in a
-        file; both keep it off the command line.
+        -u, -U, -b, -E, --pass, --bearer, URLs and fields such as Authorization. -u
+        with a user alone asks for the password on the terminal, and ~/.netrc with -n
+        has it in a file; both keep it off the command line.
 
         """
     )
@@ -145,9 +147,9 @@ struct HelpTopic: Sendable {
             afnet -b jar.txt https://example.com/private
             afnet -b 'theme=dark; lang=en' https://example.com/
 
-        -b takes a file where there is no "=", --cookie never does. A file that is not
-        there has no cookies. A program that can read a jar can log in as you. Cookies
-        given here are sent behind those of the jar, and are not written to it.
+        -b takes a file where there is no "=". A file that is not there has none. A
+        program that can read a jar can log in as you. Cookies given here are sent
+        behind those of the jar, and are not written to it.
 
         "afnet cookies" loads nothing. It reads lines of JSON from standard input, each
         of which is an empty jar and what happens to it, and answers each with a line:
@@ -204,8 +206,14 @@ struct HelpTopic: Sendable {
         without folders, leading dots and characters that could do harm, and never
         replaces a file.
 
-        A file on a terminal's screen has a bar with the rate and the time that is
-        left. -# is a plain bar. -s says nothing, -sS only errors.
+        What is not written to the terminal has a bar there, with the rate and the time
+        that is left. -# is a plain bar. -s says nothing, -sS only errors.
+
+            afnet -R -z page.html -o page.html https://example.com/
+            afnet --etag-compare tag --etag-save tag -o page.html https://example.com/
+
+        -z and --etag-compare load only what has changed. A file that is not there is
+        loaded, if it is that of -z, or --etag-save is to write it.
 
         -v shows requests and responses. Passwords, tokens and cookies are *** there,
         in fields and in queries; --show-secrets shows them. --include, --dump-header
@@ -228,7 +236,7 @@ struct HelpTopic: Sendable {
         %{json} all of the names, %{header_json} all fields. %{stderr} and %{stdout}
         say where the rest goes, %{onerror} that the rest is for URLs that failed. \\n,
         \\r, \\t, \\\\ and %% are what they are everywhere. @FILE has the text, @-
-        standard input.
+        standard input; line ends of a file do not count.
 
         Times are in seconds since the URL was begun, sizes in bytes. What there was
         not is 0, or empty. A name that there is not is an error, before anything is
@@ -282,9 +290,9 @@ struct HelpTopic: Sendable {
         Bodies for standard output, and what -w writes, stay whole and in the order of
         the URLs: what comes too early waits in a file without a name in $TMPDIR or
         /tmp, and while 100 wait nothing more is begun. The exit code is that of the
-        URL that failed last, 0 if none did. Groups still run one after the other. No
-        bar is shown, and -v has the number of the URL in front of its lines, the first
-        being 0.
+        URL that failed last, 0 if none did. Groups still run one after the other. One
+        line shows how many URLs are done, and the bytes of all. -v has the number of
+        the URL in front of its lines, the first being 0.
 
         """
     )
@@ -312,8 +320,8 @@ struct HelpTopic: Sendable {
         .proxies,
         """
         Without --proxy those of the environment are used: http_proxy, https_proxy,
-        all_proxy and no_proxy. The other options change them, and --noproxy takes the
-        place of no_proxy.
+        all_proxy and no_proxy, for this machine, too. The other options change them,
+        and --noproxy takes the place of no_proxy.
 
             afnet -x http://proxy.example.com:3128 https://example.com/
             afnet --socks5-hostname localhost:1080 https://example.com/

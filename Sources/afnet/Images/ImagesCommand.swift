@@ -78,7 +78,9 @@ import Foundation
             do throws(TransferFailure) {
                 try await show(load)
             } catch {
-                console.report(error, isVerbose: arguments.isVerbose)
+                var failure = error
+                failure.message = "\(load.name): \(error.message)"
+                console.report(failure, isVerbose: arguments.isVerbose)
                 code = error.code
             }
         }
@@ -161,14 +163,21 @@ extension TransferFailure {
         if let response, !(200..<300).contains(response.statusCode) {
             self.init(.statusRefused, "the server answered \(response.statusCode)")
         } else if let cause = details[HTTPResponseSerializer.decodingErrorKey] as? ImageError {
-            self.init(.notAnImage, cause.text)
+            self.init(.notAnImage, cause.textForPeople)
         } else if let error = error as? ImageError {
-            self.init(.notAnImage, error.text)
+            self.init(.notAnImage, error.textForPeople)
         } else if (error as? URLError)?.code == .dataLengthExceedsMaximum {
             self.init(.tooLarge, "the picture is larger than --max-filesize")
         } else {
             self.init(error, hasResponse: response != nil)
         }
+    }
+}
+
+extension ImageError {
+    /// The text without its last sentence, if that is for programs.
+    fileprivate var textForPeople: String {
+        text.components(separatedBy: ". ").filter { !FailureText.namesDeclarations($0) }.joined(separator: ". ")
     }
 }
 

@@ -16,6 +16,8 @@ package struct FormPart: Sendable, Equatable {
     package var fileName: String?
     /// The media type; nil to derive it from the file name. A value has none.
     package var type: String?
+    /// More header fields of the part, as in `Name: value`.
+    package var headers: [String] = []
 
     package init(name: String, content: Content, fileName: String? = nil, type: String? = nil) {
         self.name = name
@@ -24,7 +26,8 @@ package struct FormPart: Sendable, Equatable {
         self.type = type
     }
 
-    private static let shape = "NAME=VALUE, NAME=@FILE or NAME=<FILE, with ;type=TYPE and ;filename=NAME behind it"
+    private static let shape =
+        "NAME=VALUE, NAME=@FILE or NAME=<FILE, with ;type=TYPE, ;filename=NAME and ;headers=FIELD behind it"
 
     /// curl's `--form`.
     ///
@@ -73,13 +76,24 @@ package struct FormPart: Sendable, Equatable {
             switch text.key() {
             case "type": part.type = text.type(endingAt: isFile ? "," : "")
             case "filename": part.fileName = text.word(endingAt: isFile ? ";," : ";")
+            case "headers": part.headers += try headers(text.word(endingAt: isFile ? ";," : ";"), of: name)
             case let key:
                 throw .badArgument(
-                    "\(name) knows ;type= and ;filename=, not \";\(key)\"; a value with a ; goes in quotes"
+                    "\(name) knows ;type=, ;filename= and ;headers=, not \";\(key)\"; a value with a ; goes in quotes"
                 )
             }
         }
         return part
+    }
+
+    /// `Name: value`, or `@FILE` with one on each line.
+    private static func headers(_ text: String, of name: String) throws(ArgumentError) -> [String] {
+        let lines = text.hasPrefix("@") ? try TextFile.lines(of: String(text.dropFirst()), for: name) : [text]
+        let fields = lines.filter { !$0.isEmpty && !$0.hasPrefix("#") }
+        if let line = fields.first(where: { !$0.contains(":") }) {
+            throw .badArgument("\(name): ;headers= needs \"Name: value\", not \"\(line)\"")
+        }
+        return fields
     }
 
     /// `--part`: an object with `name`, with `value` or `file`, and perhaps with `filename` and `type`.
@@ -142,7 +156,7 @@ private struct FormText {
 
     private static func beginsSetting(_ text: Substring) -> Bool {
         let text = text.drop { $0 == " " }.lowercased()
-        return text.hasPrefix("type=") || text.hasPrefix("filename=")
+        return ["type=", "filename=", "headers="].contains { text.hasPrefix($0) }
     }
 
     /// Nil, and nothing is taken, if there is no closing quote.

@@ -39,6 +39,14 @@ package enum ProgressStyle: Sendable {
     case none
 }
 
+/// The value of `--trace` and `--trace-ascii`.
+package struct DumpOption: Sendable, Equatable {
+    /// `-` is standard output, `%` standard error.
+    let path: String
+    /// Whether the bytes stand in front of the text.
+    let hasBytes: Bool
+}
+
 /// The cache mode of a request, with the names that browsers use.
 package enum CacheMode: String, Sendable, CaseIterable {
     case `default`
@@ -73,12 +81,15 @@ package struct CookieOptions: Sendable, Equatable {
     /// Whether session cookies of the files are left out.
     package var skipsSessionCookies = false
 
-    /// - Parameter text: Cookies as in the field `Cookie`.
-    mutating func add(_ text: String, of name: String) throws(ArgumentError) {
-        guard text.contains("=") else {
-            throw .badArgument("\(name) needs \"NAME=VALUE; …\"; files of cookies are for --cookie-file")
+    /// - Parameter text: Cookies as in the field `Cookie`, or the name of a file, which has no equals sign.
+    mutating func add(_ text: String) {
+        if text.contains("=") {
+            extra.append(text)
+        } else {
+            isOn = true
+            // An empty name has no file, and turns cookies on.
+            if !text.isEmpty { files.append(text) }
         }
-        extra.append(text)
     }
 }
 
@@ -119,6 +130,13 @@ package enum HeaderOption: Sendable, Equatable {
         }
     }
 
+    /// The options of one value, which may be `@FILE`: a file with one on each line; `@-` is standard input.
+    static func options(_ text: String, of name: String) throws(ArgumentError) -> [HeaderOption] {
+        guard text.hasPrefix("@") else { return [try HeaderOption(text)] }
+        let lines = try TextFile.lines(of: String(text.dropFirst()), for: name)
+        return try lines.filter { !$0.isEmpty }.map { line throws(ArgumentError) in try HeaderOption(line) }
+    }
+
     init(_ text: String) throws(ArgumentError) {
         guard let colon = text.firstIndex(of: ":") else {
             guard text.hasSuffix(";"), text.count > 1 else {
@@ -145,6 +163,10 @@ package struct RedirectOptions: Sendable, Equatable {
     package var maximum = 50
     /// The statuses that keep POST.
     package var keepsPost: Set<Int> = []
+
+    mutating func keepPost(over status: Int, _ isKept: Bool) {
+        if isKept { keepsPost.insert(status) } else { keepsPost.remove(status) }
+    }
 
     /// The next request, changed as these options say.
     ///

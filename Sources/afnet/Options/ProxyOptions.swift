@@ -16,13 +16,12 @@ package struct ProxyOptions: Sendable, Equatable {
         if address == nil { _ = try tunnelFields() } else { _ = try configuration() }
     }
 
-    /// Nil to use the environment as it is.
-    func configuration() throws(ArgumentError) -> ProxyConfiguration? {
+    func configuration() throws(ArgumentError) -> ProxyConfiguration {
         if let address, address.isEmpty { return ProxyConfiguration.none }
-        let changesNothing = bypassed == nil && login == nil && !tunnels && fields.isEmpty
-        if address == nil, changesNothing { return nil }
         var configuration = if let address { try named(address) } else { try ofEnvironment() }
         if let bypassed { configuration.exceptions = ProxyExceptions(noProxy: bypassed) }
+        // As curl does: what is reached without a proxy stands in no_proxy.
+        configuration.includesLoopback = true
         configuration.tunnelsPlainHTTP = tunnels
         configuration.tunnelFields = try tunnelFields()
         return configuration
@@ -30,9 +29,7 @@ package struct ProxyOptions: Sendable, Equatable {
 
     private func named(_ address: String) throws(ArgumentError) -> ProxyConfiguration {
         do throws(ProxyConfigurationError) {
-            var configuration = ProxyConfiguration(try withLogin(ProxyServer(address)))
-            configuration.includesLoopback = true
-            return configuration
+            return ProxyConfiguration(try withLogin(ProxyServer(address)))
         } catch {
             throw .badArgument("--proxy: \(error.reason.rawValue)")
         }

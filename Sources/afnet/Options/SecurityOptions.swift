@@ -9,6 +9,11 @@ package struct SecurityOptions: Sendable, Equatable {
     package var privateKey: String?
     /// The file whose first line is the passphrase of the key.
     package var passphraseFile: String?
+    package var passphrase: String?
+    /// Nil to tell by the name of the file.
+    package var certificateType: CertificateType?
+    /// The suites of TLS 1.2, in OpenSSL's notation; nil for the usual ones.
+    package var ciphers: String?
     package var isInsecure = false
     package var pins: [PinOption] = []
     /// Files with pinned certificates.
@@ -17,6 +22,12 @@ package struct SecurityOptions: Sendable, Equatable {
     package var policy: String?
     package var minimumVersion = TLSVersion.v1_2
     package var maximumVersion = TLSVersion.v1_3
+
+    /// The values of `--cert-type`.
+    package enum CertificateType: String, CaseIterable, Sendable {
+        case pem = "PEM"
+        case pkcs12 = "P12"
+    }
 
     /// The values of `--tls-max`.
     enum NewestVersion: String, CaseIterable, Sendable {
@@ -33,6 +44,7 @@ package struct SecurityOptions: Sendable, Equatable {
             if privateKey != nil { throw .usage("--key needs --cert") }
             if passphraseFile != nil { throw .usage("--cert-pass-file needs --cert") }
         }
+        if passphraseFile != nil, passphrase != nil { throw .usage("--pass and --cert-pass-file exclude each other") }
         if isPKCS12, privateKey != nil {
             throw .usage("a PKCS#12 file has its key in it; leave out --key")
         }
@@ -44,13 +56,43 @@ package struct SecurityOptions: Sendable, Equatable {
         if maximumVersion < minimumVersion { throw .usage("--tlsv1.3 and --tls-max 1.2 exclude each other") }
     }
 
-    /// Whether the name of the certificate's file is that of PKCS#12.
+    /// `FILE`, or `FILE:PASSPHRASE`.
+    mutating func setCertificate(_ text: String) {
+        let parts = FileWithPassphrase(text)
+        certificate = parts.path
+        if let passphrase = parts.passphrase { self.passphrase = passphrase }
+    }
+
+    /// Whether the certificate's file is PKCS#12: by its type, or by its name.
     var isPKCS12: Bool {
+        if let certificateType { return certificateType == .pkcs12 }
         let name = certificate?.lowercased() ?? ""
         return name.hasSuffix(".p12") || name.hasSuffix(".pfx")
     }
 
     var hasPins: Bool { !pins.isEmpty || !pinnedCertificates.isEmpty }
+}
+
+/// The name of a file, and perhaps a passphrase behind the first colon; `\:` is a colon of the name.
+struct FileWithPassphrase {
+    let path: String
+    let passphrase: String?
+
+    init(_ text: String) {
+        var path = ""
+        var rest = text[...]
+        while let character = rest.popFirst() {
+            if character == ":" { break }
+            if character == "\\", let next = rest.first, next == ":" || next == "\\" {
+                path.append(next)
+                rest.removeFirst()
+            } else {
+                path.append(character)
+            }
+        }
+        self.path = path
+        passphrase = rest.isEmpty ? nil : String(rest)
+    }
 }
 
 /// The value of one `--pin`.

@@ -2,19 +2,23 @@
 enum WriteOutFormat {
     /// The variables, with curl's names.
     enum Variable: String, CaseIterable, Sendable {
+        case certs
         case contentType = "content_type"
         case errormsg
         case exitcode
         case filenameEffective = "filename_effective"
         case httpCode = "http_code"
+        case httpConnect = "http_connect"
         case httpVersion = "http_version"
         case localIP = "local_ip"
         case localPort = "local_port"
         case method
+        case numCerts = "num_certs"
         case numConnects = "num_connects"
         case numHeaders = "num_headers"
         case numRedirects = "num_redirects"
         case numRetries = "num_retries"
+        case proxySSLVerifyResult = "proxy_ssl_verify_result"
         case proxyUsed = "proxy_used"
         case redirectURL = "redirect_url"
         case referer
@@ -28,6 +32,7 @@ enum WriteOutFormat {
         case sizeUpload = "size_upload"
         case speedDownload = "speed_download"
         case speedUpload = "speed_upload"
+        case sslVerifyResult = "ssl_verify_result"
         case timeAppconnect = "time_appconnect"
         case timeConnect = "time_connect"
         case timeNamelookup = "time_namelookup"

@@ -61,7 +61,7 @@ extension SecurityOptions {
 
     func identity() throws(TransferFailure) -> ClientIdentity? {
         guard let certificate else { return nil }
-        let passphrase = try passphrase()
+        let passphrase = if let given = passphrase { given } else { try passphraseOfFile() }
         do throws(ClientIdentityError) {
             return isPKCS12
                 ? try ClientIdentity(pkcs12Path: certificate, passphrase: passphrase ?? "")
@@ -76,11 +76,11 @@ extension SecurityOptions {
     }
 
     private static func advice(_ error: ClientIdentityError) -> String {
-        error.rule == .passphraseRequired ? " (--cert-pass-file PATH)" : ""
+        error.rule == .passphraseRequired ? " (--cert-pass-file PATH or --pass)" : ""
     }
 
     /// The first line of its file. All users of the machine could read a passphrase on the command line.
-    private func passphrase() throws(TransferFailure) -> String? {
+    private func passphraseOfFile() throws(TransferFailure) -> String? {
         guard let passphraseFile else { return nil }
         let bytes: Data
         do throws(SystemFailure) {

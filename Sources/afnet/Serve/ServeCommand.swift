@@ -52,6 +52,8 @@ import Glibc
             let template = CertificateTemplate.server(for: ["localhost", "127.0.0.1"] + arguments.hosts)
             let tls = try authority.map { ServerTLS(try $0.issue(template)) }
             return try TestServer(on: .ipv4Loopback(port: arguments.port ?? 0), tls: tls, options: options)
+        } catch TestServerError.cannotListen(_, let reason) {
+            throw TransferFailure(.cannotConnect, "serve: port \(arguments.port ?? 0) of 127.0.0.1: \(reason)")
         } catch {
             throw TransferFailure(.cannotConnect, "serve: \(error)")
         }

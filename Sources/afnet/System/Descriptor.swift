@@ -34,6 +34,22 @@ struct Descriptor {
         return status.st_mode & S_IFMT == S_IFREG
     }
 
+    /// The seconds since 1970; nil if there is no such file.
+    static func modificationTime(of path: String) -> Int? { try? status(of: path).map { Int($0.st_mtim.tv_sec) } }
+
+    /// Sets the time of the last change, in seconds since 1970.
+    func setModificationTime(_ seconds: Int) throws(SystemFailure) {
+        let time = timespec(tv_sec: seconds, tv_nsec: 0)
+        _ = try Self.checked { futimens(number, [time, time]) }
+    }
+
+    /// Puts a file in the place of standard error; `-` is standard output.
+    static func replaceStandardError(by path: String) throws(SystemFailure) {
+        let file = path == "-" ? standardOutput : try opening(path, O_WRONLY | O_CREAT | O_TRUNC)
+        _ = try checked { dup2(file.number, STDERR_FILENO) }
+        if path != "-" { try file.close() }
+    }
+
     /// The size in bytes; nil if there is no such file.
     static func size(of path: String) throws(SystemFailure) -> Int64? {
         try status(of: path).map { Int64($0.st_size) }

@@ -2,12 +2,12 @@ import Foundation
 
 /// The line with the progress of a transfer, drawn at most ten times a second.
 package struct ProgressBar {
-    private static let interval = Duration.milliseconds(100)
+    static let interval = Duration.milliseconds(100)
     /// The lengths of a bar; the plain bar may be longer.
     private static let barWidths = 5...30
 
     private let expected: Int64
-    private let width: Int
+    private var width: Int
     private let isPlain: Bool
     private let start: ContinuousClock.Instant
     private var drawn: ContinuousClock.Instant?
@@ -21,6 +21,11 @@ package struct ProgressBar {
         self.width = max(width - 1, 1)
         self.isPlain = isPlain
         start = now
+    }
+
+    /// Takes the columns that the terminal has now.
+    package mutating func fit(into width: Int) {
+        self.width = max(width - 1, 1)
     }
 
     /// The line; nil if the last one is less than a tenth of a second old.

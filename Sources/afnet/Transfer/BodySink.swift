@@ -10,7 +10,12 @@ import Glibc
         case appends
         /// The file must not exist.
         case makesNew
+        /// If the file exists, another one is made: with `.1` behind its name, or `.2` and so on.
+        case makesOther
     }
+
+    /// How many names `makesOther` tries, as in curl.
+    private static let mostOthers = 101
 
     private(set) var path: String?
     /// How many bytes were written, heads included.
@@ -53,19 +58,31 @@ import Glibc
             return
         }
         if makesFolders { try Descriptor.makeFolders(above: path) }
-        let flags =
-            switch mode {
-            case .replaces: O_TRUNC
-            case .appends: O_APPEND
-            case .makesNew: O_EXCL
-            }
-        let stream = try Descriptor.opening(path, O_WRONLY | O_CREAT | flags)
+        let stream = try file(at: path)
         self.stream = stream
         // A file that is appended to keeps its validator.
         if mode == .appends {
             formerSize = try Descriptor.size(of: path)
         } else {
             stream.setValidator(validator)
+        }
+    }
+
+    private func file(at path: String) throws(SystemFailure) -> Descriptor {
+        switch mode {
+        case .replaces: return try Descriptor.opening(path, O_WRONLY | O_CREAT | O_TRUNC)
+        case .appends: return try Descriptor.opening(path, O_WRONLY | O_CREAT | O_APPEND)
+        case .makesNew: return try Descriptor.opening(path, O_WRONLY | O_CREAT | O_EXCL)
+        case .makesOther:
+            for number in 0..<Self.mostOthers {
+                let name = number == 0 ? path : "\(path).\(number)"
+                do throws(SystemFailure) {
+                    let file = try Descriptor.opening(name, O_WRONLY | O_CREAT | O_EXCL)
+                    self.path = name
+                    return file
+                } catch  where error.code == EEXIST {}
+            }
+            throw SystemFailure(code: EEXIST)
         }
     }
 
@@ -81,11 +98,23 @@ import Glibc
 
     /// Closes the file. Some file systems report a full disk only now.
     ///
-    /// - Parameter isComplete: Whether the download is complete and needs no validator.
-    func close(isComplete: Bool) throws(SystemFailure) {
+    /// - Parameters:
+    ///   - isComplete: Whether the download is complete and needs no validator.
+    ///   - time: The time that the file gets; nil for that of the last write.
+    func close(isComplete: Bool, at time: Date? = nil) throws(SystemFailure) {
         guard path != nil, let stream else { return }
         if isComplete { stream.setValidator(nil) }
+        let result = Result { () throws(SystemFailure) in
+            if let time { try stream.setModificationTime(Int(time.timeIntervalSince1970)) }
+        }
         try stream.close()
+        try result.get()
+    }
+
+    /// Removes the file, if it is one.
+    func remove() {
+        guard isOpen, let path, (try? Descriptor.isRegularFile(path)) == true else { return }
+        unlink(path)
     }
 
     /// Removes the bytes that were written.
@@ -94,7 +123,7 @@ import Glibc
         switch mode {
         case .replaces: _ = truncate(path, 0)
         case .appends: if let formerSize { _ = truncate(path, off_t(formerSize)) }
-        case .makesNew: unlink(path)
+        case .makesNew, .makesOther: unlink(path)
         }
     }
 }

@@ -4,7 +4,7 @@ import Foundation
 @MainActor struct Client {
     private let sessions: Sessions
     private let servers = TrustLog()
-    private let reports = ReportLog()
+    private let files = RunFiles()
 
     init() {
         sessions = Sessions(servers)
@@ -20,7 +20,7 @@ import Foundation
                 Console(group).report(error, isVerbose: group.isVerbose)
                 code = error.code
                 if let path = group.report {
-                    for url in group.urls { try? reports.add(TransferResult(url, error), to: path) }
+                    for url in group.urls { try? files.add(TransferResult(url, error), to: path) }
                 }
             }
             if group.failsEarly, code != .done { break }
@@ -37,7 +37,7 @@ import Foundation
             session: session,
             listeners: sessions.listeners,
             servers: servers,
-            reports: reports
+            files: files
         )
         warn(arguments)
         let code = await group.run()

@@ -42,11 +42,45 @@ struct FormBody {
     // MARK: Parts
 
     private static func append(_ part: FormPart, to form: any MultipartFormData) throws(TransferFailure) {
+        if !part.headers.isEmpty { return try append(withHeaders: part, to: form) }
         switch part.content {
         case .value(let value): append(value, part, to: form)
         case .valueOfFile(let path): append(try contents(of: path, part), part, to: form)
         case .file(let path): try append(fileAt: path, part, to: form)
         }
+    }
+
+    /// Appends a part with fields of its own, which is held in memory.
+    private static func append(
+        withHeaders part: FormPart,
+        to form: any MultipartFormData
+    ) throws(TransferFailure) {
+        var headers: [String: String] = [:]
+        for field in part.headers {
+            let pieces = field.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            headers[String(pieces[0])] = pieces[1].trimmingCharacters(in: .whitespaces)
+        }
+        var disposition = "form-data; name=\"\(quotable(part.name))\""
+        var type = part.type
+        let body: Data
+        switch part.content {
+        case .value(let value):
+            body = value
+            if let fileName = part.fileName { disposition += "; filename=\"\(quotable(fileName))\"" }
+        case .valueOfFile(let path): body = try contents(of: path, part)
+        case .file(let path):
+            body = try contents(of: path, part)
+            let fileName = fileName(of: part, at: path)
+            disposition += "; filename=\"\(quotable(fileName))\""
+            type = type ?? Self.type(of: fileName)
+        }
+        headers["Content-Disposition"] = disposition
+        if let type, headers["Content-Type"] == nil { headers["Content-Type"] = type }
+        form.appendPart(withHeaders: headers, body: body)
+    }
+
+    private static func fileName(of part: FormPart, at path: String) -> String {
+        part.fileName ?? (path == "-" ? "-" : (path as NSString).lastPathComponent)
     }
 
     private static func append(_ value: Data, _ part: FormPart, to form: any MultipartFormData) {
@@ -70,7 +104,7 @@ struct FormBody {
         _ part: FormPart,
         to form: any MultipartFormData
     ) throws(TransferFailure) {
-        let fileName = part.fileName ?? (path == "-" ? "-" : (path as NSString).lastPathComponent)
+        let fileName = fileName(of: part, at: path)
         let type = part.type ?? type(of: fileName)
         // A pipe has no known length.
         guard path != "-", try isRegularFile(path, part) else {

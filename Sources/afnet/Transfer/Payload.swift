@@ -33,6 +33,18 @@ struct Payload {
         }
     }
 
+    /// The fields for the query: those of `--url-query`, and with `--get` those of the body; nil if there are none.
+    static func query(of arguments: Arguments, and payload: Payload) throws(TransferFailure) -> Data? {
+        let fields: Data
+        do throws(SystemFailure) {
+            fields = try data(of: arguments.query, joinedBy: "&")
+        } catch {
+            throw TransferFailure(.cannotRead, "--url-query: \(error.text)")
+        }
+        // curl takes the fields of --get alone.
+        return arguments.isQuery ? payload.whole : arguments.query.isEmpty ? nil : fields
+    }
+
     private static func source(of arguments: Arguments, isKept: Bool) throws(SystemFailure) -> Source {
         switch arguments.body {
         case nil, .form: return .none

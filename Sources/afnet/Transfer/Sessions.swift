@@ -1,5 +1,6 @@
 import AFURLSession
 import Foundation
+import Glibc
 
 /// The sessions of one run: as few as its groups allow. They share cookies and caches.
 @MainActor final class Sessions {
@@ -34,12 +35,13 @@ import Foundation
         configuration.urlCache = options.cache.map(cache)
         // What one login has proven is not another's.
         configuration.urlCredentialStorage = URLCredentialStorage()
-        configuration.netrc = try netrc(options.netrc)
+        configuration.netrc = try netrc(options.netrc, isNeeded: options.needsNetrc)
         configuration.sendsPasswordsInClear = options.mayTellPasswords
         configuration.proxies = try proxies(options.proxy)
         configuration.tls.anchors = try options.security.anchors()
         configuration.tls.minimumVersion = options.security.minimumVersion
         configuration.tls.maximumVersion = options.security.maximumVersion
+        configuration.tls.ciphers = options.security.ciphers
         configuration.tls.identity = try options.security.identity()
         let rules = try options.security.serverRules { report in
             guard !report.isRefused else { return }
@@ -76,9 +78,10 @@ import Foundation
         return cache
     }
 
-    private func netrc(_ path: String?) throws(TransferFailure) -> NetrcFile? {
+    private func netrc(_ path: String?, isNeeded: Bool) throws(TransferFailure) -> NetrcFile? {
         guard let path else { return nil }
         let file = path.isEmpty ? (ProcessInfo.processInfo.environment["HOME"] ?? NSHomeDirectory()) + "/.netrc" : path
+        if !isNeeded, access(file, F_OK) == -1 { return nil }
         do throws(NetrcError) {
             return try NetrcFile(contentsOf: URL(fileURLWithPath: file))
         } catch {
@@ -86,7 +89,7 @@ import Foundation
         }
     }
 
-    private func proxies(_ options: ProxyOptions) throws(TransferFailure) -> ProxyConfiguration? {
+    private func proxies(_ options: ProxyOptions) throws(TransferFailure) -> ProxyConfiguration {
         do throws(ArgumentError) {
             return try options.configuration()
         } catch {
@@ -101,6 +104,8 @@ struct SessionOptions: Equatable {
     let proxy: ProxyOptions
     let unixSocket: String?
     let overrides: [HostOverride]
+    let family: AddressFamily?
+    let continueTime: Double?
     /// In seconds; 0 is no limit.
     let connectTime: Double
     let rate: Int?
@@ -109,6 +114,7 @@ struct SessionOptions: Equatable {
     /// The folder of the cache; nil for no cache.
     let cache: String?
     let netrc: String?
+    let needsNetrc: Bool
     /// The login of the group that answers challenges. With basic, each request has its login already.
     let login: Login?
     let loginScheme: LoginScheme
@@ -122,11 +128,14 @@ struct SessionOptions: Equatable {
         proxy = arguments.proxy
         unixSocket = arguments.unixSocket
         overrides = arguments.overrides
+        family = arguments.family
+        continueTime = arguments.continueTime
         connectTime = arguments.connectTime
         connections = arguments.isParallel ? arguments.parallelMaximum ?? TransferGroup.usualMaximum : nil
         rate = arguments.rate
         cache = arguments.cacheMode == .noStore ? nil : arguments.cache
         netrc = arguments.netrc
+        needsNetrc = arguments.needsNetrc
         login = arguments.loginScheme == .basic ? nil : arguments.login
         loginScheme = login == nil ? .basic : arguments.loginScheme
         isSilent = arguments.security.policy != nil && arguments.isSilent && !arguments.showsErrors
@@ -146,6 +155,8 @@ struct SessionOptions: Equatable {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.hostOverrides = overrides
         configuration.unixDomainSocketPath = unixSocket
+        configuration.addressFilter = family?.filter
+        if let continueTime { configuration.continueTimeout = continueTime }
         if connectTime > 0 {
             configuration.connectTimeout = connectTime
             configuration.tlsTimeout = connectTime

@@ -25,11 +25,13 @@ struct Trace {
     }
 
     func response(_ response: HTTPURLResponse) {
-        console.say("< \(response.statusLine)")
-        for field in response.headerFields {
-            console.say("< \(field.name): \(secrets.value(field.value, of: field.name))")
-        }
+        for line in head(of: response) { console.say("< \(line)") }
         console.say("<")
+    }
+
+    func head(of response: HTTPURLResponse) -> [String] {
+        [response.statusLine]
+            + response.headerFields.map { "\($0.name): \(secrets.value($0.value, of: $0.name))" }
     }
 
     /// - Parameter server: The server, if its trust was evaluated.
@@ -40,7 +42,7 @@ struct Trace {
     }
 
     /// The head as the library sends it: Host, the request's fields, framing.
-    private func head(of request: URLRequest, _ length: Int64) -> [String] {
+    func head(of request: URLRequest, _ length: Int64) -> [String] {
         let (host, target) = Self.parts(of: request.url?.absoluteString ?? "")
         let version = request.usesHTTP10 ? "1.0" : "1.1"
         var lines = ["\(request.httpMethod ?? "GET") \(secrets.target(target)) HTTP/\(version)"]
@@ -73,41 +75,16 @@ struct Trace {
     }
 }
 
-/// Masks secrets of requests and responses as `***`, unless `--show-secrets` shows them.
-struct SecretText {
-    let isShown: Bool
-    private let mask = SecretMask()
-
-    init(isShown: Bool = false) {
-        self.isShown = isShown
-    }
-
-    /// The value of a header field.
-    func value(_ value: String, of name: String) -> String { isShown ? value : mask.value(value, of: name) }
-
-    /// The path and query of a request.
-    func target(_ target: String) -> String {
-        guard !isShown, let mark = target.firstIndex(of: "?") else { return target }
-        return target[...mark] + mask.query(target[target.index(after: mark)...])
-    }
-
-    /// The text of a URL, which may be malformed, without user name and password.
-    static func withoutPassword(_ text: String) -> String {
-        guard let slashes = text.range(of: "//") else { return text }
-        let authority = text[slashes.upperBound...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }
-        guard let at = authority.lastIndex(of: "@") else { return text }
-        return String(text[..<slashes.upperBound] + text[text.index(after: at)...])
-    }
-}
-
 /// The heads of all responses to one URL, for `--include` and `--dump-header`.
 @MainActor final class HeadLog {
     private let path: String?
+    private let files: RunFiles
     /// The heads so far.
     private(set) var text = ""
 
-    init(_ path: String?) {
+    init(_ path: String?, _ files: RunFiles) {
         self.path = path
+        self.files = files
     }
 
     func add(_ response: HTTPURLResponse) throws(TransferFailure) {
@@ -116,7 +93,7 @@ struct SecretText {
         text += head
         guard let path else { return }
         do throws(SystemFailure) {
-            try Descriptor.append(Data(head.utf8), to: path)
+            try files.append(Data(head.utf8), to: path)
         } catch {
             throw TransferFailure(.cannotWrite, "--dump-header: cannot write \(path): \(error.text)")
         }

@@ -16,12 +16,17 @@ import Foundation
     let identity: Identity
     private let listeners: TransferListeners
     private let heads: HeadLog
+    private let dump: WireDump?
     private let attempts: Attempts
 
     /// The current request; redirects change it.
     private(set) var request: URLRequest?
     private var progress: ProgressBar?
     private var sending: ProgressBar?
+    private let line: MeterLine
+    /// The meter of all transfers that run in parallel.
+    private let meter: GroupMeter?
+    private var sentSoFar: Int64 = 0
     private(set) var received: Int64 = 0
     /// The download to resume; nil for a whole download.
     private var part: PartialTransfer?
@@ -31,6 +36,8 @@ import Foundation
     private var isUndone = false
     /// Whether the body is not the one that was asked for.
     private var dropsBody = false
+    /// Whether the head of the response is all that is wanted, and there.
+    private var endsAtHead = false
     /// The failure to report when the transfer is over.
     private var verdict: TransferFailure?
     private(set) var metrics: URLSessionTaskMetrics?
@@ -51,9 +58,13 @@ import Foundation
         sink: BodySink,
         console: Console,
         servers: TrustLog,
-        attempts: Attempts
+        attempts: Attempts,
+        files: RunFiles,
+        meter: GroupMeter?
     ) {
         self.task = task
+        self.meter = meter
+        line = MeterLine(console)
         self.arguments = arguments
         self.payload = payload
         self.sink = sink
@@ -62,7 +73,8 @@ import Foundation
         self.identity = identity
         self.listeners = listeners
         self.attempts = attempts
-        heads = HeadLog(arguments.headFile)
+        heads = HeadLog(arguments.headFile, files)
+        dump = WireDump(arguments.dump, files)
         request = task.originalRequest
         trace = Trace(console, SecretText(isShown: arguments.showsSecrets))
     }
@@ -70,10 +82,13 @@ import Foundation
     func run(from part: PartialTransfer?) async throws(TransferFailure) {
         self.part = part
         listeners.attach(self, to: task)
-        let error = await withCheckedContinuation { continuation in
+        let watch = speedWatch()
+        var error = await withCheckedContinuation { continuation in
             completion = continuation
             task.resume()
         }
+        watch?.cancel()
+        if endsAtHead { error = nil }
         finishSending()
         finishProgress()
         if error == nil { checkRest() }
@@ -90,12 +105,17 @@ import Foundation
 
     private func explain(_ error: any Error) -> TransferFailure {
         let hasResponse = metrics?.transactionMetrics.last?.responseStartDate != nil
-        return TransferFailure(error, hasResponse: hasResponse)
+        var failure = TransferFailure(error, hasResponse: hasResponse)
+        if let path = arguments.unixSocket, failure.code == .cannotConnect {
+            failure.message += " The socket is \(path)."
+        }
+        return failure
     }
 
     private func closeSink(isComplete: Bool) {
         do throws(SystemFailure) {
-            try sink.close(isComplete: isComplete)
+            let time = arguments.keepsTime && isComplete ? response?.value(forHTTPHeaderField: "Last-Modified") : nil
+            try sink.close(isComplete: isComplete, at: HTTPDateText.date(time))
         } catch {
             failure = failure ?? .cannotWrite(sink, error)
         }
@@ -107,6 +127,31 @@ import Foundation
     func abandon() {
         giveUp(TransferFailure(.otherProtocolError, "given up because of --fail-early"))
     }
+
+    /// Watches the speed for as long as the transfer runs; nil if there is no limit.
+    private func speedWatch() -> Task<Void, Never>? {
+        guard let rule = arguments.speed.rule else { return nil }
+        return Task {
+            var former = (bytes: moved, time: ContinuousClock.now)
+            while (try? await Task.sleep(for: .seconds(rule.seconds))) != nil {
+                let now = (bytes: moved, time: ContinuousClock.now)
+                let seconds = (now.time - former.time) / .seconds(1)
+                if Double(now.bytes - former.bytes) < Double(rule.bytes) * seconds {
+                    let time = String(format: "%g", rule.seconds)
+                    return giveUp(
+                        TransferFailure(
+                            .timedOut,
+                            "fewer than \(rule.bytes) bytes in a second came and went for \(time) s"
+                        )
+                    )
+                }
+                former = now
+            }
+        }
+    }
+
+    /// The bytes of bodies, both ways.
+    private var moved: Int64 { task.countOfBytesReceived + task.countOfBytesSent }
 
     private func giveUp(_ reason: TransferFailure) {
         failure = failure ?? reason
@@ -128,8 +173,18 @@ import Foundation
 
     // MARK: - The response
 
-    func redirected(by response: HTTPURLResponse, to next: URLRequest) -> URLRequest {
+    /// Returns nil if the redirect is refused.
+    func redirected(by response: HTTPURLResponse, to next: URLRequest) -> URLRequest? {
         note(response)
+        guard arguments.schemes.allowsRedirect(to: next.url?.scheme) else {
+            giveUp(
+                TransferFailure(
+                    .unsupported,
+                    "the redirect leads to a URL that --proto or --proto-redir does not allow"
+                )
+            )
+            return nil
+        }
         var next = arguments.redirects.adjust(
             next,
             after: response.statusCode,
@@ -137,6 +192,14 @@ import Foundation
             madeFrom: task.originalRequest,
             payload.newStream
         )
+        if let method = arguments.method {
+            // As in curl, the method of the command line is that of all requests, and fields are sent once.
+            next.httpMethod = method
+            if arguments.dropsBody(over: response.statusCode) {
+                (next.httpBody, next.httpBodyStream) = (nil, nil)
+                for name in ["Content-Type", "Content-Length"] { next.setValue(nil, forHTTPHeaderField: name) }
+            }
+        }
         if arguments.refersToRedirects, let source = response.url, let target = next.url {
             next.setValue(RedirectPolicy.referer(from: source, to: target), forHTTPHeaderField: "Referer")
         }
@@ -151,10 +214,24 @@ import Foundation
             trace.response(response)
         }
         do throws(TransferFailure) {
+            try dumpHeads(response)
             try heads.add(response)
         } catch {
             failure = failure ?? error
         }
+    }
+
+    private func dumpHeads(_ response: HTTPURLResponse) throws(TransferFailure) {
+        guard let dump else { return }
+        if let request {
+            try dump.sentHead(trace.head(of: request, task.countOfBytesExpectedToSend) + [""])
+            if let body = request.httpBody {
+                try dump.sent(body)
+            } else if task.countOfBytesSent > 0 {
+                try dump.info("\(task.countOfBytesSent) bytes of body were sent from a file or a stream")
+            }
+        }
+        try dump.receivedHead(trace.head(of: response) + [""])
     }
 
     /// A response has arrived. Returns whether to receive the body.
@@ -164,7 +241,7 @@ import Foundation
         } else {
             giveUp(TransferFailure(.unsupported, "only http and https URLs are loaded"))
         }
-        return failure == nil
+        return failure == nil && !endsAtHead
     }
 
     private func accept(_ response: HTTPURLResponse) {
@@ -174,7 +251,7 @@ import Foundation
         // What a response to HEAD and a 304 say of a length is that of another response.
         let isWithoutBody = request?.httpMethod == "HEAD" || [204, 304].contains(response.statusCode)
         let length = isWithoutBody ? 0 : response.expectedContentLength
-        if arguments.isCompressed, length != 0, response.hasUndecodedContent {
+        if arguments.isCompressed, length != 0, response.hasUndecodedContent, !response.namesNoCoding {
             failure = .coded(response)
             return
         }
@@ -185,28 +262,39 @@ import Foundation
         if sink.mayBeRenamed, let name = response.contentDispositionFilename { sink.rename(to: name) }
         do throws(SystemFailure) {
             let validator = request.flatMap { PartialTransfer.validator(of: response, to: $0) }
-            try sink.open(recognizedBy: arguments.includesHead ? nil : validator)
-            if arguments.includesHead {
+            try sink.open(recognizedBy: arguments.showsHead ? nil : validator)
+            if arguments.showsHead {
                 try sink.write(Data((sink.isTerminal ? heads.harmlessText : heads.text).utf8))
             }
         } catch {
             failure = .cannotWrite(sink, error)
         }
-        if showsProgress { progress = newBar(length) }
-    }
-
-    /// The plain bar is also shown for standard output, unless that is a terminal.
-    private var showsProgress: Bool {
-        guard !arguments.isSilent, !arguments.isParallel, console.isTerminal else { return false }
-        switch arguments.progress {
-        case .full: return sink.isFile
-        case .plain: return sink.isFile || !Descriptor.standardOutput.isTerminal
-        case .none: return false
+        if arguments.isHead, request?.httpMethod != "HEAD" {
+            endsAtHead = true
+        } else if let condition = arguments.timeCondition, Self.isOlder(response, than: condition) {
+            dropsBody = true
+        } else if showsProgress {
+            progress = newBar(length)
         }
     }
 
+    /// Whether a server that ignores `--time-cond` sends what is not wanted.
+    private static func isOlder(_ response: HTTPURLResponse, than condition: TimeCondition) -> Bool {
+        guard response.statusCode == 200,
+            let time = HTTPDateText.date(response.value(forHTTPHeaderField: "Last-Modified"))
+        else { return false }
+        return !condition.isMet(by: time)
+    }
+
+    private var showsProgress: Bool {
+        guard !arguments.isSilent, !arguments.isParallel, console.isTerminal, arguments.progress != .none else {
+            return false
+        }
+        return sink.isFile || !Descriptor.standardOutput.isTerminal
+    }
+
     private func newBar(_ expected: Int64) -> ProgressBar {
-        ProgressBar(expected: expected, width: console.width, isPlain: arguments.progress == .plain)
+        ProgressBar(expected: expected, width: line.width, isPlain: arguments.progress == .plain)
     }
 
     /// Decides whether to write the body, to drop it, or to give the transfer up. False if it is given up.
@@ -233,12 +321,15 @@ import Foundation
         if let limit = arguments.maximumSize, received > limit { return giveUp(.tooLarge(limit)) }
         if let missing, missing < 0 { return giveUp(notTheRest(.rangeNotHonoured)) }
         if sink.isTerminal, !sink.isFile, data.contains(0) { return giveUp(.binaryForTerminal) }
+        do throws(TransferFailure) { try dump?.received(data) } catch { return giveUp(error) }
         do throws(SystemFailure) {
             try sink.write(data)
         } catch {
             return giveUp(.cannotWrite(sink, error))
         }
-        if let line = progress?.line(received: received) { drawProgress(line) }
+        meter?.moved(Int64(data.count))
+        progress?.fit(into: line.width)
+        if let text = progress?.line(received: received) { line.draw(text) }
     }
 
     /// How many bytes of the rest are still to come; nil unless a download goes on.
@@ -263,15 +354,14 @@ import Foundation
         )
     }
 
-    private func drawProgress(_ line: String) {
-        console.write("\r\(line)\u{1B}[K")
-    }
-
     func sent(_ count: Int64, of expected: Int64) {
+        meter?.moved(count - sentSoFar)
+        sentSoFar = count
         // Once the body arrives, standard output may be the same terminal.
         guard showsProgress, task.response == nil else { return }
         var bar = sending ?? newBar(expected)
-        if let line = bar.line(received: count) { drawProgress(line) }
+        bar.fit(into: line.width)
+        if let text = bar.line(received: count) { line.draw(text) }
         sending = bar
     }
 
@@ -281,14 +371,25 @@ import Foundation
     private func finishSending() {
         guard let bar = sending else { return }
         sending = nil
-        drawProgress(bar.text(received: task.countOfBytesSent))
-        console.write("\n")
+        line.draw(bar.text(received: task.countOfBytesSent))
+        line.end()
     }
 
     private func finishProgress() {
-        guard let progress else { return }
-        drawProgress(progress.text(received: received))
-        console.write("\n")
+        guard var progress else { return }
+        progress.fit(into: line.width)
+        line.draw(progress.text(received: received))
+        line.end()
+    }
+}
+
+extension HTTPURLResponse {
+    /// Whether the coding is the word "none", with which some servers say that there is none.
+    fileprivate var namesNoCoding: Bool {
+        let coding = value(forHTTPHeaderField: "Content-Encoding") ?? ""
+        return coding.split(separator: ",").allSatisfy {
+            ["none", "identity"].contains($0.trimmingCharacters(in: .whitespaces).lowercased())
+        }
     }
 }
 

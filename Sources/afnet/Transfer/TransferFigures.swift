@@ -80,19 +80,24 @@ struct TransferFigures {
 
     func value(of variable: WriteOutFormat.Variable) -> Value {
         switch variable {
+        case .certs: Self.text(result.server.map { Self.text(of: $0.servedChain) })
         case .contentType: Self.text(response?.value(forHTTPHeaderField: "Content-Type"))
         case .errormsg: Self.text(result.failure?.message)
         case .exitcode: Self.number(Int64(exitCode.rawValue))
         case .filenameEffective: Self.text(result.file)
+        case .httpConnect: .status(last?.proxyResponse?.statusCode ?? 0)
         case .httpCode, .responseCode: .status(response?.statusCode ?? 0)
         case .httpVersion: Self.text(last?.networkProtocolName.map { String($0.dropFirst(5)) } ?? "0")
         case .localIP: Self.text(last?.localAddress)
         case .localPort: Self.number(Int64(last?.localPort ?? 0))
         case .method: Self.text(request?.httpMethod ?? "GET")
+        case .numCerts: Self.number(Int64(result.server?.servedChain.count ?? 0))
         case .numConnects: Self.number(Int64(result.connectionsMade))
         case .numHeaders: Self.number(Int64(response?.headerFields.count ?? 0))
         case .numRedirects: Self.number(Int64(metrics?.redirectCount ?? 0))
         case .numRetries: Self.number(Int64(result.retries))
+        // A proxy that is not trusted gets no request.
+        case .proxySSLVerifyResult: Self.number(0)
         case .proxyUsed: Self.number(last?.isProxyConnection == true ? 1 : 0)
         case .redirectURL: Self.text(result.redirectURL?.absoluteString)
         case .referer: Self.text(request?.value(forHTTPHeaderField: "Referer"))
@@ -105,6 +110,7 @@ struct TransferFigures {
         case .sizeUpload: Self.number(last?.countOfRequestBodyBytesSent ?? 0)
         case .speedDownload: Self.number(speed(last?.countOfResponseBodyBytesReceived))
         case .speedUpload: Self.number(speed(last?.countOfRequestBodyBytesSent))
+        case .sslVerifyResult: Self.number(Int64(result.server?.evaluation.failure?.verifyResult ?? 0))
         case .timeAppconnect: time(last?.secureConnectionEndDate)
         case .timeConnect: time(last?.secureConnectionStartDate ?? last?.connectEndDate)
         case .timeNamelookup: time(last?.domainLookupEndDate)
@@ -115,8 +121,17 @@ struct TransferFigures {
         case .tlsVersion: Self.text(last?.negotiatedTLSProtocolVersion.map { TLSReport.name(of: $0) })
         case .url: Self.text(result.text)
         case .urlEffective: Self.text(result.effectiveURL?.absoluteString ?? result.text)
-        case .urlnum: Self.number(Int64(result.index))
+        case .urlnum: Self.number(Int64(result.place))
         }
+    }
+
+    private static func text(of chain: [Certificate]) -> String {
+        chain.map { certificate in
+            let lines = Data(certificate.derBytes).base64EncodedString(options: .lineLength64Characters)
+                .components(separatedBy: .newlines).filter { !$0.isEmpty }
+            let pem = ["-----BEGIN CERTIFICATE-----"] + lines + ["-----END CERTIFICATE-----"]
+            return (["Subject:\(certificate.subject)", "Issuer:\(certificate.issuer)"] + pem).map { $0 + "\n" }.joined()
+        }.joined()
     }
 
     private static func text(_ text: String?) -> Value { text.map(Value.text) ?? .missing }
@@ -162,7 +177,9 @@ struct WriteOut {
 
     private static func contents(of path: String) throws(ArgumentError) -> String {
         do throws(SystemFailure) {
-            return String(decoding: try Descriptor.input(path, limit: sizeLimit), as: UTF8.self)
+            // The line ends of the file do not count; `\n` does.
+            let text = try Descriptor.input(path, limit: sizeLimit).filter { $0 != 0x0A && $0 != 0x0D }
+            return String(decoding: text, as: UTF8.self)
         } catch {
             throw ArgumentError(code: .cannotRead, message: "--write-out: \(path): \(error.text)")
         }

@@ -7,8 +7,15 @@ import Foundation
     private let session: URLSession
     private let listeners: TransferListeners
     private let servers: TrustLog
-    private let reports: ReportLog
-    private let payload: Payload
+    private let files: RunFiles
+    private let list: TransferList
+    /// One for each file to upload, or one for all URLs.
+    private let payloads: [Payload]
+    /// The fields for the query of each URL.
+    private let query: Data?
+    /// The ETag of `--etag-compare`.
+    private let formerEtag: String?
+    private let meter: GroupMeter?
     private let writeOut: WriteOut?
     private let console: Console
     /// The queue for standard output, if transfers run in parallel.
@@ -22,28 +29,62 @@ import Foundation
         session: URLSession,
         listeners: TransferListeners,
         servers: TrustLog,
-        reports: ReportLog
+        files: RunFiles
     ) throws(TransferFailure) {
         self.arguments = arguments
+        do throws(ArgumentError) { list = try TransferList(arguments) } catch { throw TransferFailure(error) }
         self.session = session
         self.listeners = listeners
         self.servers = servers
-        self.reports = reports
-        payload = try Payload(arguments)
+        self.files = files
+        payloads = try (0..<max(arguments.uploads.count, 1)).map { place throws(TransferFailure) in
+            try Payload(arguments.narrowed(to: place))
+        }
+        query = try Payload.query(of: arguments, and: payloads[0])
+        formerEtag = try Self.formerEtag(arguments)
         writeOut = try arguments.writeOut.map { format throws(TransferFailure) in try WriteOut(format) }
         console = Console(arguments)
         queue = arguments.isParallel ? OutputQueue() : nil
+        meter = Self.showsMeter(arguments, console) ? GroupMeter(MeterLine(console), of: list.count) : nil
+        if let condition = arguments.timeCondition, condition.date == nil {
+            console.report("--time-cond: \"\(condition.text)\" is neither a date nor a file: it is loaded anyway")
+        }
+    }
+
+    /// Whether transfers that run in parallel have a meter: there is a terminal, and no body goes there.
+    private static func showsMeter(_ arguments: Arguments, _ console: Console) -> Bool {
+        guard arguments.isParallel, !arguments.isSilent, !arguments.isVerbose, arguments.progress != .none,
+            console.isTerminal
+        else { return false }
+        let places = arguments.urls.indices
+        return !Descriptor.standardOutput.isTerminal || places.allSatisfy { arguments.target(at: $0) != .path("-") }
+    }
+
+    /// The ETag in the file of `--etag-compare`, which is empty if there is no such file and `--etag-save` is to make one.
+    private static func formerEtag(_ arguments: Arguments) throws(TransferFailure) -> String? {
+        guard let path = arguments.formerEtag else { return nil }
+        do throws(SystemFailure) {
+            let bytes = try Descriptor.input(path, limit: 1 << 16).filter { $0 != 0x0A && $0 != 0x0D && $0 != 0 }
+            return bytes.isEmpty ? "\"\"" : String(decoding: bytes, as: UTF8.self)
+        } catch {
+            if error.isMissingFile, arguments.etagFile != nil { return "\"\"" }
+            throw TransferFailure(.cannotRead, "--etag-compare: \(path): \(error.text)")
+        }
     }
 
     /// Returns the code of the last URL; in parallel, of the URL that failed last.
     func run() async -> ExitCode {
-        arguments.isParallel ? await runInParallel() : await runInOrder()
+        let code = arguments.isParallel ? await runInParallel() : await runInOrder()
+        meter?.end()
+        return code
     }
 
     private func runInOrder() async -> ExitCode {
         var code = ExitCode.done
-        for index in arguments.urls.indices {
+        for index in 0..<list.count {
+            let next = ContinuousClock.now + .seconds(arguments.pace ?? 0)
             code = await load(index)
+            if index < list.count - 1 { try? await Task.sleep(until: next, clock: .continuous) }
             if arguments.failsEarly, code != .done { break }
         }
         return code
@@ -52,7 +93,7 @@ import Foundation
     private func runInParallel() async -> ExitCode {
         let load: @MainActor @Sendable (Int) async -> ExitCode = { await self.load($0) }
         var code = ExitCode.done
-        var rest = Array(arguments.urls.indices)[...]
+        var rest = 0..<list.count
         var count = 0
         await withTaskGroup(of: ExitCode.self) { group in
             while true {
@@ -91,8 +132,9 @@ import Foundation
 
     private func load(_ index: Int) async -> ExitCode {
         var outcome = Outcome()
+        let item = list[index]
         do throws(TransferFailure) {
-            try await load(index, &outcome)
+            try await load(item, at: index, &outcome)
         } catch {
             outcome.failure = error
         }
@@ -101,17 +143,19 @@ import Foundation
             try? queue?.finish(index)
             return .done
         }
-        var result = result(outcome, index)
+        meter?.finished()
+        var result = result(outcome, item)
         if var failure = result.failure {
             // Said only here, after the last try: a retry replaces the file.
             if let file = failure.keptIn { failure.message += " What arrived is kept in \(file)." }
             if arguments.isParallel {
-                failure.message = "\(SecretText.withoutPassword(arguments.urls[index])): \(failure.message)"
+                failure.message = "\(SecretText.withoutPassword(item.url)): \(failure.message)"
             }
+            meter?.clear()
             console.report(failure, isVerbose: arguments.isVerbose)
         }
         do throws(TransferFailure) {
-            try tell(result)
+            try tell(result, at: index)
         } catch {
             if result.failure == nil { console.report(error, isVerbose: false) }
             result.failure = result.failure ?? error
@@ -120,14 +164,14 @@ import Foundation
     }
 
     /// Writes the result for --write-out and --report.
-    private func tell(_ result: TransferResult) throws(TransferFailure) {
+    private func tell(_ result: TransferResult, at index: Int) throws(TransferFailure) {
         do throws(SystemFailure) {
-            try write(result)
-            try queue?.finish(result.index)
+            try write(result, at: index)
+            try queue?.finish(index)
         } catch {
             throw TransferFailure(.cannotWrite, "cannot write standard output: \(error.text)")
         }
-        if let path = arguments.report { try reports.add(result, to: path) }
+        if let path = arguments.report { try files.add(result, to: path) }
     }
 
     /// The result of the last try.
@@ -138,9 +182,9 @@ import Foundation
         var failure: TransferFailure?
     }
 
-    private func result(_ outcome: Outcome, _ index: Int) -> TransferResult {
-        var result = TransferResult(arguments.urls[index], outcome.failure)
-        result.index = index
+    private func result(_ outcome: Outcome, _ item: TransferList.Item) -> TransferResult {
+        var result = TransferResult(item.url, outcome.failure)
+        result.place = item.place
         result.retries = outcome.retries
         result.file = outcome.file
         if let transfer = outcome.transfer {
@@ -153,27 +197,29 @@ import Foundation
         return result
     }
 
-    private func write(_ result: TransferResult) throws(SystemFailure) {
+    private func write(_ result: TransferResult, at index: Int) throws(SystemFailure) {
         guard let writeOut else { return }
         let text = writeOut.text(TransferFigures(result))
         if !text.error.isEmpty { console.write(text.error) }
         let output = Data(text.output.utf8)
-        if let queue { try queue.write(output, of: result.index) } else { try Descriptor.standardOutput.write(output) }
+        if let queue { try queue.write(output, of: index) } else { try Descriptor.standardOutput.write(output) }
     }
 
-    private func load(_ index: Int, _ outcome: inout Outcome) async throws(TransferFailure) {
-        let fields = arguments.isQuery ? payload.data : nil
-        let plan = try TransferPlan(arguments.urls[index], arguments, query: fields)
-        let target = arguments.target(at: index)
-        let path = try plan.path(for: target, arguments)
-        let isNamedByServer = arguments.takesServersName && target == .remoteName
+    private func load(_ item: TransferList.Item, at index: Int, _ outcome: inout Outcome) async throws(TransferFailure)
+    {
+        let arguments = arguments.narrowed(to: item.place)
+        let payload = try payload(at: item.place, of: arguments)
+        let plan = try TransferPlan(item.url, arguments, query: query)
+        let path = try plan.path(for: item.target, arguments)
+        let isNamedByServer = arguments.takesServersName && item.target == .remoteName
         let attempts = Attempts(arguments.retries, isRepeatable: payload.isRepeatable)
         while true {
             let part = try part(arguments.resume, of: path)
-            let mode: BodySink.Mode = isNamedByServer ? .makesNew : part != nil ? .appends : .replaces
+            let mode: BodySink.Mode =
+                isNamedByServer ? .makesNew : part != nil ? .appends : arguments.keepsFiles ? .makesOther : .replaces
             let place = queue.map { ($0, index) }
             let sink = BodySink(path, mode, makesFolders: arguments.makesFolders, place: place)
-            let transfer = transfer(plan, part, sink, attempts, at: index)
+            let transfer = transfer(plan, payload, part, sink, attempts, of: arguments, at: index)
             outcome.transfer = transfer
             running[index] = transfer
             defer { running[index] = nil }
@@ -187,20 +233,31 @@ import Foundation
         }
     }
 
+    /// The body for the URL of a place; there is none behind the last upload.
+    private func payload(at place: Int, of arguments: Arguments) throws(TransferFailure) -> Payload {
+        if arguments.uploads.isEmpty { return payloads[0] }
+        return place < payloads.count ? payloads[place] : try Payload(arguments)
+    }
+
     private func transfer(
         _ plan: TransferPlan,
+        _ payload: Payload,
         _ part: PartialTransfer?,
         _ sink: BodySink,
         _ attempts: Attempts,
+        of arguments: Arguments,
         at index: Int
     ) -> Transfer {
-        let request = arguments.request(
+        var request = arguments.request(
             for: plan.url,
             plan.login,
             form: arguments.isQuery ? nil : payload.data,
             type: payload.contentType,
             from: part
         )
+        if let formerEtag, request.value(forHTTPHeaderField: "If-None-Match") == nil {
+            request.setValue(formerEtag, forHTTPHeaderField: "If-None-Match")
+        }
         return Transfer(
             payload.task(for: request, in: session),
             arguments,
@@ -211,8 +268,22 @@ import Foundation
             // In parallel, each line needs the number of its URL.
             console: arguments.isParallel ? Console(arguments, prefix: "[\(index)] ") : console,
             servers: servers,
-            attempts: attempts
+            attempts: attempts,
+            files: files,
+            meter: meter
         )
+    }
+
+    /// Writes the ETag of a response, for `--etag-compare` of a later run. A 304 without one confirms the former.
+    private func saveEtag(of response: HTTPURLResponse?) throws(TransferFailure) {
+        guard let path = arguments.etagFile, let response, response.statusCode < 400 else { return }
+        let etag = response.value(forHTTPHeaderField: "ETag")
+        if etag == nil, response.statusCode == 304 { return }
+        do throws(SystemFailure) {
+            try Descriptor.replace(path, with: Data((etag.map { "\($0)\n" } ?? "").utf8))
+        } catch {
+            throw TransferFailure(.cannotWrite, "--etag-save: cannot write \(path): \(error.text)")
+        }
     }
 
     /// Returns the seconds before the next try; nil if there is none.
@@ -224,14 +295,23 @@ import Foundation
     ) async throws(TransferFailure) -> Double? {
         do throws(TransferFailure) {
             try await transfer.run(from: part)
-            guard let wait = transfer.wait, let status = transfer.response?.statusCode else { return nil }
+            guard let wait = transfer.wait, let status = transfer.response?.statusCode else {
+                try saveEtag(of: transfer.response)
+                return nil
+            }
             announce(TransferFailure.refused(status).message, wait, attempts)
             return wait
         } catch {
             // Bytes on standard output cannot be taken back.
             guard !isOver, sink.isFile || sink.written == 0,
                 let wait = attempts.wait(after: error, transfer.response)
-            else { throw error }
+            else {
+                guard arguments.removesFailed, sink.isFile else { throw error }
+                sink.remove()
+                var error = error
+                error.keptIn = nil
+                throw error
+            }
             // By its size alone a file goes on only with bytes of the resource.
             let isContent = [200, 206].contains(transfer.response?.statusCode)
             if arguments.resume != .size || !isContent { sink.undo() }
@@ -241,6 +321,7 @@ import Foundation
     }
 
     private func announce(_ reason: String, _ wait: Double, _ attempts: Attempts) {
+        meter?.clear()
         let seconds = String(format: wait == wait.rounded() ? "%.0f" : "%.1f", wait)
         console.report("\(reason); next try in \(seconds) s, \(attempts.left - 1) left after it")
     }

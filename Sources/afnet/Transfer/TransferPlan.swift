@@ -5,15 +5,30 @@ struct TransferPlan {
     let url: URL
     let login: Login?
 
-    /// - Parameter fields: The fields for the query.
-    init(_ text: String, _ arguments: Arguments, query fields: Data? = nil) throws(TransferFailure) {
-        let text = Self.withName(of: arguments, Self.withQuery(fields, text))
-        guard let url = URL(string: text, encodingInvalidCharacters: false) else {
-            let shown = SecretText.withoutPassword(text)
+    /// - Parameters:
+    ///   - scheme: The scheme of a URL without one; nil for that of the arguments.
+    ///   - fields: The fields for the query.
+    init(
+        _ text: String,
+        _ arguments: Arguments,
+        scheme: String? = nil,
+        query fields: Data? = nil
+    ) throws(TransferFailure) {
+        var text = URLText(text, scheme: scheme ?? arguments.schemes.default.rawValue, keepsDots: arguments.keepsDots)
+        if case .upload(let path) = arguments.body, path != "-" { text.add(name: (path as NSString).lastPathComponent) }
+        if let fields { text.add(query: String(decoding: fields, as: UTF8.self)) }
+        guard let url = URL(string: text.text, encodingInvalidCharacters: false) else {
+            let shown = SecretText.withoutPassword(text.text)
             throw TransferFailure(.malformedURL, "not a URL: \(shown) (are special characters percent-encoded?)")
         }
         // Credentials in the URL count like --user, and are taken out of the URL.
         var components = URLComponents(url: url, resolvingAgainstBaseURL: false)
+        guard arguments.schemes.allows(url.scheme) else {
+            throw TransferFailure(.unsupported, "--proto does not allow \(url.scheme ?? "") URLs")
+        }
+        if arguments.refusesUserInURL, components?.user != nil || components?.password != nil {
+            throw TransferFailure(.userRefused, "there is a user in the URL, which --disallow-username-in-url refuses")
+        }
         login = arguments.login ?? Login(of: components)
         if components?.user != nil || components?.password != nil {
             components?.user = nil
@@ -22,28 +37,6 @@ struct TransferPlan {
             components = nil
         }
         self.url = components?.url ?? url
-    }
-
-    /// Adds the fields of a form to the query, for `--get`.
-    private static func withQuery(_ fields: Data?, _ text: String) -> String {
-        guard let fields else { return text }
-        let parts = text.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
-        let (front, fragment) = (String(parts[0]), parts.count > 1 ? "#\(parts[1])" : "")
-        let sign = !front.contains("?") ? "?" : front.hasSuffix("?") || front.hasSuffix("&") ? "" : "&"
-        return front + sign + String(decoding: fields, as: UTF8.self) + fragment
-    }
-
-    /// Adds the name of the uploaded file to a path that ends in a slash.
-    private static func withName(of arguments: Arguments, _ text: String) -> String {
-        guard arguments.namesUpload, case .upload(let path) = arguments.body, path != "-", !text.contains("?"),
-            !text.contains("#")
-        else { return text }
-        let hasPath = text.components(separatedBy: "//").dropFirst().joined(separator: "//").contains("/")
-        guard text.hasSuffix("/") || !hasPath else { return text }
-        var allowed = CharacterSet.alphanumerics
-        allowed.insert(charactersIn: "-._~")
-        let name = (path as NSString).lastPathComponent.addingPercentEncoding(withAllowedCharacters: allowed) ?? ""
-        return text + (text.hasSuffix("/") ? "" : "/") + name
     }
 
     /// Where the body goes; `-` is standard output.

@@ -124,16 +124,22 @@ struct TransferReport: Encodable {
     }
 }
 
-/// The files of `--report`. Each run replaces them, and every group of the run adds to them.
-@MainActor final class ReportLog {
+/// Files that each run replaces, and to which every URL of the run adds: those of `--report` and `--dump-header`.
+@MainActor final class RunFiles {
     private var begun: Set<String> = []
 
+    /// - Parameter path: `-` is standard output.
+    func append(_ data: Data, to path: String) throws(SystemFailure) {
+        if path != "-", begun.insert(path).inserted {
+            try Descriptor.opening(path, O_WRONLY | O_CREAT | O_TRUNC).close()
+        }
+        try Descriptor.append(data, to: path)
+    }
+
+    /// Adds a line of `--report`.
     func add(_ result: TransferResult, to path: String) throws(TransferFailure) {
         do {
-            if path != "-", begun.insert(path).inserted {
-                try Descriptor.opening(path, O_WRONLY | O_CREAT | O_TRUNC).close()
-            }
-            try Descriptor.append(TransferReport(result).line, to: path)
+            try append(TransferReport(result).line, to: path)
         } catch {
             let reason = (error as? SystemFailure)?.text ?? error.localizedDescription
             throw TransferFailure(.cannotWrite, "--report: cannot write \(path): \(reason)")

@@ -5,8 +5,8 @@ import Foundation
 struct TransferResult {
     /// The URL as on the command line.
     let text: String
-    /// The index in its group.
-    var index = 0
+    /// The place of its word on the command line.
+    var place = 0
     /// How many retries there were.
     var retries = 0
     /// The file with the body; nil for standard output.

@@ -23,6 +23,7 @@ import afnet
         ["--bearer", "[t]", "h"], ["--oauth2-bearer", "[t]", "h"], ["-H", "X-Api-Key:[ t]", "-H", "A: b", "h"],
         ["-H@f", "-H", "Authorization", "h"], ["--proxy-header", "X-Token:[ t:u]", "-x", "[a:b]@h:1", "h"],
         ["-x", "http://[a]@h", "--socks5", "[a@b]@h:1", "--", "[-u:x]@h", "http://h/?a=b@c"], ["-b", "[a=b]", "h"],
+        ["--pass", "[x]", "-E", "f:[y]", "-E", "f", "h"],
         ["-e", "http://[a:b]@h/;auto", "--url", "http://[a:b]@h/", "-d", "a@b"], ["-sS", "-u"], ["-u", "[]", "h"],
         ["-u", "[a]", "h", "--next", "-u", "[b]", "--no-such-option", "-u", "c"], ["ws", "--subprotocol", "[t]", "h"],
     ])
@@ -66,20 +67,93 @@ import afnet
         #expect(long.login?.user == "a" && long.login?.password == "b:c")
     }
 
-    @Test func `the letter I shows the head as well, the long name does not`() throws {
-        let long = try Arguments(["--head", "u"])
-        let short = try Arguments(["-I", "u"])
-
-        #expect(long.isHead && !long.includesHead)
-        #expect(short.isHead && short.includesHead)
+    @Test(arguments: [
+        ["-d", "--data"], ["-d", "--data-ascii"], ["-T", "--upload-file"], ["-b", "--cookie"], ["-u", "--user"],
+        ["-E", "--cert"], ["-U", "--proxy-user"],
+    ])
+    func `a long name means what its letter does`(names: [String]) throws {
+        #expect(try Arguments([names[0], "@f", "u"]) == Arguments([names[1], "@f", "u"]))
     }
 
-    @Test func `some letters do what curl's do, and their long names differ`() throws {
-        #expect(try Arguments(["-d", "@f", "u"]).body == .pieces([.file("f", .text)]))
-        #expect(try Arguments(["--data", "@f", "u"]).body == .text("@f"))
-        #expect(try Arguments(["-T", "f", "u"]).namesUpload && !Arguments(["--upload-file", "f", "u"]).namesUpload)
-        let cookies = try Arguments(["-b", "f", "u"]).cookies
-        #expect(cookies.isOn && cookies.files == ["f"])
+    @Test func `a value without an equals sign is a file of cookies`() throws {
+        let cookies = try Arguments(["--cookie", "f", "-b", "", "-b", "a=b", "u"]).cookies
+        #expect(cookies.isOn && cookies.files == ["f"] && cookies.extra == ["a=b"])
+    }
+
+    @Test func `--no- takes a switch back, and other options have no opposite`() throws {
+        let usual = try Arguments(["u"])
+        for words in [
+            ["-L", "--no-location"], ["-s", "--no-silent"], ["-f", "--no-fail"], ["-I", "--no-head"],
+            ["-G", "--no-get"],
+            ["--compressed", "--no-compressed"], ["-k", "--no-insecure"], ["-Z", "--no-parallel"],
+            ["-n", "--no-netrc"],
+            ["--post301", "--no-post301"], ["--no-progress-meter", "--progress-meter"], ["--no-clobber", "--clobber"],
+            ["-g", "--no-globoff"], ["--no-buffer"], ["--buffer"], ["-N"], ["--http1.0", "--http1.1"],
+            ["-#", "--no-progress-bar"],
+        ] {
+            #expect(try Arguments(words + ["u"]) == usual, "\(words)")
+        }
+        for word in ["--no-output", "--no-data", "--no-http1.1", "--no-user"] {
+            #expect { try Arguments([word, "u"]) } throws: {
+                ($0 as? ArgumentError)?.message.hasSuffix("has no opposite") == true
+            }
+        }
+    }
+
+    @Test(arguments: [
+        ("--ouput", "there is no option --ouput; did you mean --output?"),
+        ("--silen", "there is no option --silen; did you mean --silent?"),
+        ("--retry-conn", "there is no option --retry-conn; did you mean --retry-connrefused?"),
+        ("--output=f", "there is no option --output=f: the value is a word of its own, --output VALUE"),
+        (
+            "--ftp-pasv",
+            "--ftp-pasv is an option of curl that afnet refuses: it is for other protocols than http and https"
+        ),
+        ("-P", "-P is an option of curl that afnet refuses: it is for other protocols than http and https"),
+        (
+            "--keepalive-cnt",
+            "--keepalive-cnt is an option of curl that afnet refuses: afnet leaves the sockets as they are"
+        ),
+        ("--nonsense", "there is no option --nonsense"), ("-%", "there is no option -%"),
+    ])
+    func `an option that there is not gets the nearest name, or the reason`(word: String, message: String) {
+        #expect { try Arguments([word, "u"]) } throws: { ($0 as? ArgumentError)?.message == message }
+    }
+
+    @Test(arguments: [("lnit", "lint"), ("evnets", "events"), ("serv", "serve"), ("completions", "completion")])
+    func `a first word that is nearly a command is refused`(word: String, command: String) {
+        #expect {
+            try Arguments([word, "x"])
+        } throws: {
+            ($0 as? ArgumentError)?.message.contains("there is no command \(word); did you mean \(command)?") == true
+        }
+        #expect(throws: Never.self) { try Arguments(["get", word]) }
+        #expect(throws: Never.self) { try Arguments(["http://\(word)/", "\(word).example", "localhost"]) }
+    }
+
+    @Test func `the k-th file to upload belongs to the k-th URL`() throws {
+        let arguments = try Arguments(["-T", "a", "-T", "-", "u", "v", "w"])
+        #expect(arguments.uploads == ["a", "-"] && arguments.urls.count == 3)
+        for words in [["-T", "a", "-T", "b", "u"], ["-T", "-", "-T", "-", "u", "v"], ["-T", "-", "u[1-2]"]] {
+            #expect { try Arguments(words) } throws: { ($0 as? ArgumentError)?.code == .usage }
+        }
+    }
+
+    @Test func `schemes are allowed by lists`() throws {
+        func allowed(_ words: String...) throws -> Set<String> {
+            Set(try Arguments(words + ["u"]).schemes.allowed.map(\.rawValue))
+        }
+        #expect(try allowed() == ["http", "https"] && allowed("--proto", "=https") == ["https"])
+        #expect(try allowed("--proto", "-all,HTTP") == ["http"] && allowed("--proto", "-http") == ["https"])
+        #expect(try allowed("--proto", "=https,ftp", "--proto", "+http") == ["http", "https"])
+        #expect(throws: ArgumentError.self) { try allowed("--proto", "=htps") }
+    }
+
+    @Test func `a certificate may have its passphrase behind a colon, which is a secret`() throws {
+        let security = try Arguments(["-E", "a\\:b.pem:se:cret", "u"]).security
+        #expect(security.certificate == "a:b.pem" && security.passphrase == "se:cret")
+        #expect(try Arguments(["-E", "f", "--cert-type", "P12", "u"]).security.certificateType == .pkcs12)
+        #expect(throws: ArgumentError.self) { try Arguments(["-E", "f:a", "--cert-pass-file", "g", "u"]) }
     }
 
     @Test func `several data options are the fields of one form`() throws {
@@ -95,12 +169,14 @@ import afnet
     }
 
     @Test(arguments: [
-        [], ["--nonsense", "u"], ["-q", "u"], ["u", "-o"], ["-m", "soon", "u"], ["-m", "-1", "u"], ["-m", "nan", "u"],
-        ["--max-filesize", "1k", "u"], ["-o", "a", "-o", "b", "u"], ["-I", "-d", "x", "u"],
-        ["-d", "x", "--data-file", "f", "u"], ["-T", "f", "-d", "x", "u"], ["-T", "-", "u", "u"],
-        ["--auth", "ntlm", "-u", "a:b", "u"], ["-u", "a:b", "--bearer", "c", "u"], ["-L", "--max-redirs", "-1", "u"],
+        [], ["--nonsense", "u"], ["--rate", "0/s", "u"], ["--rate", "1/x", "u"], ["-Z", "--rate", "1", "u"],
+        ["--proto", "=x", "u"], ["--no-clobber", "-C", "-", "-o", "f", "u"], ["-4", "--cache", "d", "u"], ["u", "-o"],
+        ["-m", "soon", "u"], ["-m", "-1", "u"], ["-m", "nan", "u"],
+        ["--max-filesize", "1x", "u"], ["-o", "a", "-o", "b", "u"], ["-I", "-d", "x", "u"],
+        ["-d", "x", "--data-file", "f", "u"], ["-T", "f", "-d", "x", "u"],
+        ["--auth", "ntlm", "-u", "a:b", "u"], ["-u", "a:b", "--bearer", "c", "u"], ["-L", "--max-redirs", "-2", "u"],
         ["-L", "--keep-post", "307", "u"], ["--resume", "u"], ["-C", "x", "u"], ["-r", "0-1", "-C", "3", "u"],
-        ["--cache-mode", "reload", "u"], ["--cache", "d", "--cache-mode", "never", "u"], ["-J", "u"], ["-G", "u"],
+        ["--cache-mode", "reload", "u"], ["--cache", "d", "--cache-mode", "never", "u"], ["-J", "u"],
         ["-G", "-T", "f", "u"],
         ["--json", "1", "-d", "2", "u"], ["--connect-to", "a:80:b:80", "-x", "h", "u"],
         ["--retry-delay", "1", "u"], ["--parallel-max", "2", "u"], ["-Z", "--parallel-max", "0", "u"],
@@ -159,7 +235,7 @@ import afnet
     }
 
     @Test(arguments: [
-        ["--cookie", "file", "u"], ["-x", "ftp://h", "u"], ["-x", "h:99999", "u"],
+        ["-x", "ftp://h", "u"], ["-x", "h:99999", "u"],
         ["-x", "h", "--proxy-header", "A:", "u"],
         ["-H", "no colon", "u"], ["-H", ": x", "u"], ["-H", "Host:", "u"], ["--unix-socket", "", "u"],
         ["--unix-socket", String(repeating: "x", count: 108), "u"],

@@ -6,9 +6,11 @@ import afnet
 /// The help, and the completions. Runs one process at a time, because other tests measure the machine.
 @Suite(.serialized) struct HelpTests {
     private static let topics = [
-        "transfers", "bodies", "login", "cookies", "output", "write-out", "retries", "parallel", "cache", "proxies",
+        "transfers", "urls", "bodies", "login", "cookies", "output", "write-out", "retries", "parallel", "cache",
+        "proxies",
         "tls",
         "pins", "policy", "report", "images", "lint", "verify-chain", "reach", "serve", "events", "ws", "completion",
+        "config", "curl",
         "exit-codes",
     ]
 
@@ -52,6 +54,9 @@ import afnet
         #expect(try await Program.run("pins", "-h").text.contains("--cacert PATH"))
         let unknown = try await Program.run("help", "nonsense")
         #expect(unknown.code == 2 && unknown.errors.contains("write-out"))
+        #expect(
+            try await Program.run("help", "retry").errors == "afnet: there is no topic retry; did you mean retries?\n"
+        )
     }
 
     @Test func `no two options have the same name`() {

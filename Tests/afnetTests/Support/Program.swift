@@ -139,6 +139,23 @@ struct Program {
         return Run(code: code, output: terminal.finish(), errors: "")
     }
 
+    static func run(on terminal: Terminal, _ arguments: [String]) async throws -> Int32 {
+        try await start(arguments, nil, terminal.device, terminal.device)
+    }
+
+    /// Runs a script of the shell, in which `"$@"` is the program with its arguments, and returns what the terminal shows.
+    static func runOnTerminal(inShell script: String, _ arguments: [String]) async throws -> String {
+        let terminal = try Terminal()
+        _ = try await ChildProcess.run(
+            "/bin/sh",
+            ["-c", script, "sh", executable.path] + arguments,
+            environment: ProcessInfo.processInfo.environment,
+            output: terminal.device.fileDescriptor,
+            errors: terminal.device.fileDescriptor
+        )
+        return String(decoding: terminal.finish(), as: UTF8.self)
+    }
+
     /// Runs a script of the shell in which `"$@"` is the program with its arguments.
     static func run(inShell script: String, _ arguments: [String]) async throws -> Run {
         let folder = try Folder()

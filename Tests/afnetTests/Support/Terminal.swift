@@ -20,13 +20,24 @@ struct Terminal {
         device = FileHandle(fileDescriptor: number, closeOnDealloc: true)
     }
 
+    func resize(columns: Int) {
+        var size = winsize(ws_row: 24, ws_col: UInt16(columns), ws_xpixel: 0, ws_ypixel: 0)
+        _ = ioctl(master, UInt(TIOCSWINSZ), &size)
+    }
+
     /// Everything that was written, which must fit into the terminal's buffer of 4 KiB.
     func finish() -> Data {
+        let data = read()
+        close(master)
+        return data
+    }
+
+    /// What was written since the last time.
+    func read() -> Data {
         var buffer = [UInt8](repeating: 0, count: 4096)
         var data = Data()
         _ = fcntl(master, F_SETFL, O_NONBLOCK)
-        while case let count = read(master, &buffer, buffer.count), count > 0 { data += buffer[..<count] }
-        close(master)
+        while case let count = Glibc.read(master, &buffer, buffer.count), count > 0 { data += buffer[..<count] }
         return data
     }
 }

@@ -1,3 +1,5 @@
+import AFNetworkingTesting
+import Foundation
 import Testing
 import afnet
 
@@ -68,5 +70,73 @@ import afnet
         var bar = ProgressBar(expected: -1, now: start)
 
         #expect(bar.line(received: 3000, now: start + .seconds(2)) == "3.0 kB  1.5 kB/s")
+    }
+}
+
+/// What a terminal shows. Runs one process at a time, because other tests measure the machine.
+@Suite(.serialized) final class MeterTests {
+    let server: TestServer
+
+    init() throws {
+        server = try TestServer()
+        server.route("GET", "/big", .stream(.repeating("x", count: 3_000_000)))
+        server.route("GET", "/gone", .text("gone").status(404))
+        server.route(
+            "GET",
+            "/slow",
+            ServerReply.stream(.repeating("x", count: 60)).dribbling(1, every: .milliseconds(50))
+        )
+    }
+
+    deinit {
+        server.stop()
+    }
+
+    private func url(_ path: String) -> String { server.url(path).absoluteString }
+
+    @Test func `a body for a file of the shell has a bar, one for the terminal has none`() async throws {
+        let folder = try Program.Folder()
+        let script = "exec \"$@\" >\(folder.path("f"))"
+        let shown = try await Program.runOnTerminal(inShell: script, [url("/big")])
+        #expect(shown.contains("100% [####"))
+        #expect(try await !Program.runOnTerminal(url("/slow")).text.contains("%"))
+        #expect(try await Program.runOnTerminal(inShell: script, ["-s", url("/big")]) == "")
+        #expect(try await Program.runOnTerminal(inShell: script, ["--no-progress-meter", url("/big")]) == "")
+    }
+
+    @Test func `transfers in parallel have one line, and messages stand above it`() async throws {
+        let folder = try Program.Folder()
+        let words = [
+            "-Z", "-f", "--output-dir", folder.url.path, "--remote-name-all", url("/big"), url("/gone"), url("/slow"),
+        ]
+        let shown = try await Program.runOnTerminal(inShell: "exec \"$@\"", words)
+
+        #expect(shown.contains("3 of 3 done  3.0 MB"))
+        #expect(shown.components(separatedBy: "\n").filter { $0.contains("of 3 done") }.count == 1)
+        let message = "\r\u{1B}[Kafnet: \(url("/gone")): the server answered 404, not found\r\n"
+        #expect(shown.contains(message) || shown.hasPrefix(String(message.dropFirst(4))))
+        #expect(try await Program.runOnTerminal(inShell: "exec \"$@\"", ["-s"] + words) == "")
+    }
+
+    @Test func `a terminal that becomes narrower has one line`() async throws {
+        let terminal = try Terminal()
+        terminal.resize(columns: 100)
+        let folder = try Program.Folder()
+        let words = ["-o", folder.path("f"), url("/slow")]
+        let run = Task { try await Program.run(on: terminal, words) }
+        var shown = ""
+        let limit = ContinuousClock.now + .seconds(60)
+        while !shown.contains(" left"), ContinuousClock.now < limit {
+            shown += String(decoding: terminal.read(), as: UTF8.self)
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        terminal.resize(columns: 30)
+        #expect(try await run.value == 0)
+
+        shown += String(decoding: terminal.finish(), as: UTF8.self)
+        // The line of 100 columns stands in several rows now: it is taken away once, from its first row on.
+        #expect(shown.components(separatedBy: "A\u{1B}[J").count == 2, "\(shown.debugDescription)")
+        let last = shown.components(separatedBy: "A\u{1B}[J").last ?? ""
+        #expect(last.components(separatedBy: "\r").allSatisfy { $0.count < 30 + 3 })
     }
 }

@@ -29,12 +29,12 @@ import afnet
         return try #require(server.requests.last)
     }
 
-    @Test func `-d reads files without their line ends, --data sends its value as it is`() async throws {
+    @Test func `--data reads files without their line ends, --data-raw sends its value as it is`() async throws {
         let file = try folder.make("f", Data("a=1\r\nb=\0\n2\n".utf8))
 
         #expect(try await sent("-d", "x=y", "-d", "@\(file)").bodyText == "x=y&a=1b=2")
         #expect(try await sent("-d", "@-", input: "1\n2").bodyText == "12")
-        #expect(try await sent("--data", "@\(file)").bodyText == "@\(file)")
+        #expect(try await sent("--data", "@\(file)").bodyText == "a=1b=2")
         #expect(try await sent("--data-raw", "@\(file)", "-d", "z").bodyText == "@\(file)&z")
     }
 
@@ -101,17 +101,30 @@ import afnet
         _ = try await Program.run("-G", "-I", "-d", "a", "\(url)?q=1#end")
         #expect(server.requests.last?.target == "/x?q=1&a" && server.requests.last?.method == "HEAD")
         #expect(try await Program.run("-G", "-d", "a b", url).code == 3)
+        _ = try await Program.run("--url-query", "a=x y", "--url-query", "+b=%20", "-d", "body", url)
+        #expect(server.requests.last?.target == "/x?a=x+y&b=%20" && server.requests.last?.bodyText == "body")
     }
 
-    @Test func `-T gives the file's name to a URL that has none, --upload-file does not`() async throws {
+    @Test func `an upload gives the file's name to a URL that has none`() async throws {
         let file = try folder.make("a ü.txt", Data("1".utf8))
         let root = server.url("/d/").absoluteString
         _ = try await Program.run("-T", file, root)
         _ = try await Program.run("-T", file, String(server.url("/").absoluteString.dropLast()))
         _ = try await Program.run("-T", file, url)
-        _ = try await Program.run("--upload-file", file, root)
+        _ = try await Program.run("--upload-file", file, "\(root)?a=/#f")
 
-        #expect(server.requests.map(\.target) == ["/d/a%20%C3%BC.txt", "/a%20%C3%BC.txt", "/x", "/d/"])
+        let name = "a%20%C3%BC.txt"
+        #expect(server.requests.map(\.target) == ["/d/\(name)", "/\(name)", "/x", "/d/\(name)?a=/"])
+    }
+
+    @Test func `each file goes to its URL, and a URL behind them is loaded`() async throws {
+        let (a, b) = (try folder.make("a", Data("1".utf8)), try folder.make("b", Data("2".utf8)))
+        let root = server.url("/d/").absoluteString
+        #expect(try await Program.run("-T", a, "-T", b, root, url, url).code == 0)
+
+        let requests = server.requests
+        #expect(requests.map(\.method) == ["PUT", "PUT", "GET"] && requests.map(\.bodyText) == ["1", "2", ""])
+        #expect(requests.map(\.target) == ["/d/a", "/x", "/x"])
     }
 
     @Test func `a file that is sent with POST has no Content-Type, as in curl, unless -H sets it`() async throws {

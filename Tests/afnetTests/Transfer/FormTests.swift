@@ -36,6 +36,32 @@ import afnet
         }
     }
 
+    @Test func `a part may have more fields, of the option or of a file`() async throws {
+        let file = try folder.make("notes.html", Data("<p>hi".utf8))
+        let fields = try folder.make("fields", Data("X-A: 1\n# not this\nX-B: 2\r\n".utf8))
+        let run = try await Program.run(
+            "-F",
+            "a=1;headers=\"X-C: 3; 4\"",
+            "-F",
+            "f=@\(file);headers=@\(fields);type=text/plain",
+            "-F",
+            "g=@\(file);headers=X-D: 5",
+            url("/take")
+        )
+        let parts = try Self.parts(of: try await server.waitForRequests(1)[0])
+
+        #expect(run.code == 0 && parts.map(\.body) == ["1", "<p>hi", "<p>hi"])
+        #expect(parts[0].head == ["Content-Disposition: form-data; name=\"a\"", "X-C: 3; 4"])
+        let disposition = "Content-Disposition: form-data; name=\"f\"; filename=\"notes.html\""
+        #expect(parts[1].head == [disposition, "Content-Type: text/plain", "X-A: 1", "X-B: 2"])
+        #expect(parts[2].head.contains("X-D: 5") && parts[2].head.contains("Content-Type: text/html"))
+        for bad in ["a=1;headers=nonsense", "a=@\(folder.path("none"));headers=A: b", "a=1;headers=\"A: b\r\nC: d\""] {
+            let run = try await Program.run("-F", bad, url("/take"))
+            #expect([26, 43].contains(run.code), "\(bad)")
+        }
+        #expect(server.requests.count == 1)
+    }
+
     @Test func `a form has values, files and values from files, in their order`() async throws {
         let file = try folder.make("notes.html", Data("<p>hi".utf8))
         let value = try folder.make("value", Data("from a file\r\n".utf8))

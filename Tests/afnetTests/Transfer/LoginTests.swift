@@ -165,9 +165,15 @@ import Testing
         #expect(text.contains("password of me for the server: "))
     }
 
-    @Test func `the long name does not ask`() async throws {
-        _ = try await Program.run("--user", "me", url("/open"))
+    @Test func `without a terminal a user alone has an empty password`() async throws {
+        _ = try await Program.run(inShell: "setsid -w \"$@\" </dev/null", ["--user", "me", url("/open")])
 
         #expect(authorizations == ["Basic bWU6"])
+    }
+
+    @Test func `a netrc file that is optional need not be there`() async throws {
+        let home = ["HOME": folder.url.path]
+        #expect(try await Program.run(["-n", url("/open")], environment: home).code == 26)
+        #expect(try await Program.run(["--netrc-optional", url("/open")], environment: home).code == 0)
     }
 }

@@ -58,6 +58,13 @@ import afnet
         #expect(proxy.requests.count == 1)
     }
 
+    @Test func `the proxy of the environment is for this machine, too, unless no_proxy names it`() async throws {
+        let environment = ["http_proxy": "http://\(address)", "no_proxy": ""]
+        #expect(try await Program.run([url], environment: environment).text == "answer" && proxy.requests.count == 1)
+        let bypassed = environment.merging(["no_proxy": "127.0.0.1"]) { $1 }
+        #expect(try await Program.run([url], environment: bypassed).text == "answer" && proxy.requests.count == 1)
+    }
+
     @Test func `the environment names a proxy, and an empty --proxy means none`() async throws {
         let named = try #require(URL(string: "http://origin.test:\(origin.port)/x"))
         proxy.rules.names["origin.test"] = origin.address

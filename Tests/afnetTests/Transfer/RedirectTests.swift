@@ -109,14 +109,32 @@ import Testing
         #expect(try await other.waitForRequests(1).map { Data($0.body) } == [Data("file".utf8)])
     }
 
-    @Test func `--dump-header adds the heads of all responses to a file`() async throws {
+    @Test func `the method of the command line holds for redirects, and the body does not`() async throws {
+        for method in ["PUT", "POST", "DELETE"] {
+            _ = try await Program.run("-L", "-X", method, "-d", "secret", away(302))
+        }
+        let requests = try await other.waitForRequests(3)
+        #expect(requests.map(\.method) == ["PUT", "POST", "DELETE"] && requests.allSatisfy { $0.body.isEmpty })
+    }
+
+    @Test func `--proto and --proto-redir refuse schemes, also of redirects`() async throws {
+        let plain = try await Program.run("--proto", "=https", "-L", away())
+        let redirected = try await Program.run("--proto-redir", "=https", "-L", away())
+        let both = try await Program.run("--proto", "=https,http", "--proto-redir", "-all,http", "-L", away())
+
+        #expect(plain.code == 1 && plain.errors == "afnet: --proto does not allow http URLs\n")
+        #expect(redirected.code == 1 && redirected.errors.contains("--proto-redir does not allow"))
+        #expect(both.text == "end" && other.requests.count == 1 && server.requests.count == 2)
+    }
+
+    @Test func `--dump-header writes the heads of all responses of a run to a file`() async throws {
         let file = try folder.make("heads", Data("before\n".utf8))
 
         let run = try await Program.run("-L", "-D", file, url("/redirect/1"))
 
         let text = String(decoding: folder.contents("heads") ?? Data(), as: UTF8.self)
         #expect(
-            run.code == 0 && text.hasPrefix("before\nHTTP/1.1 302 Found\r\n")
+            run.code == 0 && text.hasPrefix("HTTP/1.1 302 Found\r\n")
                 && text.contains("\r\n\r\nHTTP/1.1 200 OK\r\n")
         )
         #expect(try await Program.run("-D", folder.path("no/heads"), url("/get")).code == 23)

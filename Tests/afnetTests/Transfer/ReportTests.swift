@@ -102,14 +102,14 @@ import Testing
             "--next",
             "--report",
             path,
-            "nonsense:",
+            "nonsense://h/",
             "--next",
             url("/3")
         )
         let lines = try reports()
 
         #expect(run.code == 0)
-        #expect(lines.map(\.url) == [url("/1"), "http://127.0.0.1:1/", "nonsense:"])
+        #expect(lines.map(\.url) == [url("/1"), "http://127.0.0.1:1/", "nonsense://h/"])
         #expect(lines.map(\.exitcode) == [0, 7, 1] && lines.map(\.num_connects) == [1, 0, 0])
         #expect(lines[1].errormsg.contains("127.0.0.1:1") && lines[1].responses.isEmpty && lines[1].status == 0)
     }

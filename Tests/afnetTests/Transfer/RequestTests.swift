@@ -81,13 +81,27 @@ import Testing
         #expect(try await server.waitForRequests(2).map { Data($0.body) } == [bytes, bytes])
     }
 
-    @Test func `--head sends HEAD, and -I shows its answer`() async throws {
+    @Test func `--head shows the head and nothing else, whatever the method is`() async throws {
         let long = try await Program.run("--head", url)
         let short = try await Program.run("-I", url)
+        let other = try await Program.run("-I", "-X", "GET", url)
+        let plain = try await Program.run("-X", "HEAD", url)
 
-        #expect(try await server.waitForRequests(2).map(\.method) == ["HEAD", "HEAD"])
-        #expect(long.code == 0 && long.text == "")
-        #expect(short.code == 0 && short.text.hasPrefix("HTTP/1.1 200 OK\r\n") && short.text.hasSuffix("\r\n\r\n"))
+        #expect(try await server.waitForRequests(4).map(\.method) == ["HEAD", "HEAD", "GET", "HEAD"])
+        #expect(long.code == 0 && short.code == 0 && other.code == 0 && plain.code == 0)
+        #expect(short.text.hasPrefix("HTTP/1.1 200 OK\r\n") && short.text.hasSuffix("\r\n\r\n"))
+        #expect(long.text == short.text && other.text == short.text && plain.text == "")
+    }
+
+    @Test func `a header option may be a file of fields`() async throws {
+        let folder = try Program.Folder()
+        let file = try folder.make("fields", Data("X-One: 1\r\n\nAccept:\nX-Empty;\n".utf8))
+        #expect(try await Program.run("-H", "@\(file)", url).code == 0)
+        let request = try await server.waitForRequests(1)[0]
+
+        #expect(request.headers["X-One"] == "1" && request.headers["X-Empty"] == "" && request.headers["Accept"] == nil)
+        #expect(try await Program.run("-H", "@\(folder.path("none"))", url).code == 26)
+        #expect(try await Program.run("-H", "@\(folder.make("bad", Data("A: b\nnonsense\n".utf8)))", url).code == 43)
     }
 
     @Test func `--unix-socket connects to the socket, and Host is that of the URL`() async throws {

@@ -56,9 +56,21 @@ import afnet
         #expect(try await out("%{header_json}", url("/x")).contains(#""x-two":["a","\"b"]"#))
         let run = try await Program.run("-w", "a%{stderr}b%{stdout}c", url("/x"))
         #expect(run.text == "bodyac" && run.errors == "b")
-        let file = try folder.make("format", Data("%{http_code}\n".utf8))
-        #expect(try await out("@\(file)", url("/x")) == "200\n")
+        let file = try folder.make("format", Data("%{http_code}\n\r\n\\n-\n".utf8))
+        // The line ends of a file do not count, as in curl.
+        #expect(try await out("@\(file)", url("/x")) == "200\n-")
         #expect(try await Program.run("-w", "@\(folder.path("none"))", url("/x")).code == 26)
+    }
+
+    @Test func `the certificates of a server are written, and whether they are trusted`() async throws {
+        let site = try SecuredSite()
+        let format = ["-o", "/dev/null", "-w", "%{ssl_verify_result} %{num_certs} %{certs}"]
+        let trusted = try await Program.run(format + ["--cacert", site.root, site.url]).text
+        let insecure = try await Program.run(format + ["-k", site.url]).text
+
+        #expect(trusted.hasPrefix("0 2 Subject:") && !insecure.hasPrefix("0 ") && !insecure.hasPrefix(" "))
+        #expect(trusted.components(separatedBy: "-----BEGIN CERTIFICATE-----\n").count == 3)
+        #expect(try await out("%{ssl_verify_result} %{num_certs} %{http_connect} %{certs}", url("/x")) == "0 0 000 ")
     }
 
     @Test func `text for a terminal is escaped`() async throws {

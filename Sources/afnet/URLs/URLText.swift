@@ -1,0 +1,118 @@
+import Foundation
+
+/// A URL as people write it, made into one that can be loaded: with a scheme, without `.` and `..` in its path, and with
+/// letters beyond ASCII and signs such as `{` encoded. Blanks and control characters stay, and are an error.
+package struct URLText {
+    package private(set) var text: String
+
+    /// - Parameters:
+    ///   - scheme: The scheme of a URL that has none.
+    ///   - keepsDots: Whether `.` and `..` stay in the path.
+    package init(_ given: String, scheme: String, keepsDots: Bool = false) {
+        text = Self.withScheme(given, scheme)
+        guard let parts = Parts(text) else { return }
+        var changed = parts
+        if !keepsDots { changed.path = Self.withoutDots(parts.path) }
+        changed.encode()
+        text = changed.text
+    }
+
+    /// Adds to the query.
+    mutating func add(query: String) {
+        guard var parts = Parts(text), !query.isEmpty else { return }
+        let former = parts.query ?? ""
+        parts.query = former + (former.isEmpty || former.hasSuffix("&") ? "" : "&") + query
+        text = parts.text
+    }
+
+    /// Adds the name of a file to a path that ends in a slash.
+    mutating func add(name: String) {
+        guard var parts = Parts(text), parts.path.isEmpty || parts.path.hasSuffix("/") else { return }
+        var allowed = CharacterSet.alphanumerics.intersection(CharacterSet(charactersIn: "\0"..."\u{7F}"))
+        allowed.insert(charactersIn: "-._~")
+        parts.path +=
+            (parts.path.isEmpty ? "/" : "") + (name.addingPercentEncoding(withAllowedCharacters: allowed) ?? "")
+        text = parts.text
+    }
+
+    /// A scheme is followed by a colon and a slash: `localhost:8080` is a host with a port.
+    private static func withScheme(_ given: String, _ scheme: String) -> String {
+        let name = given.prefix { $0 != ":" }
+        let isName = name.first?.isLetter == true && name.utf8.allSatisfy { isSchemeByte($0) }
+        if isName, given.utf8.dropFirst(name.utf8.count).starts(with: ":/".utf8) { return given }
+        return given.isEmpty || given.hasPrefix("/") ? given : "\(scheme)://\(given)"
+    }
+
+    private static func isSchemeByte(_ byte: UInt8) -> Bool {
+        (65...90).contains(byte & 0xDF) || (48...57).contains(byte) || "+-.".utf8.contains(byte)
+    }
+
+    /// Removes the segments `.` and `..` (RFC 3986 §5.2.4).
+    private static func withoutDots(_ path: String) -> String {
+        guard path.contains("/.") else { return path }
+        var kept: [Substring] = []
+        let segments = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
+        for segment in segments where segment != "." {
+            if segment == ".." { _ = kept.popLast() } else { kept.append(segment) }
+        }
+        // The last segment is a folder: what it named is one.
+        if let last = segments.last, last == "." || last == ".." { kept.append("") }
+        return "/" + kept.joined(separator: "/")
+    }
+}
+
+extension URLText {
+    /// A URL of a host, in its parts: each has the signs in front of it that divide it from the part before.
+    private struct Parts {
+        private let scheme: Substring
+        private var authority: String
+        var path: String
+        var query: String?
+        private var fragment: Substring
+
+        /// Nil if the text is no URL of a host.
+        init?(_ text: String) {
+            guard let slashes = text.range(of: "://") else { return nil }
+            scheme = text[..<slashes.upperBound]
+            var rest = text[slashes.upperBound...]
+            let end = rest.firstIndex(of: "#") ?? rest.endIndex
+            fragment = rest[end...]
+            rest = rest[..<end]
+            let mark = rest.firstIndex(of: "?") ?? rest.endIndex
+            query = mark == rest.endIndex ? nil : String(rest[mark...].dropFirst())
+            rest = rest[..<mark]
+            let slash = rest.firstIndex(of: "/") ?? rest.endIndex
+            (authority, path) = (String(rest[..<slash]), String(rest[slash...]))
+        }
+
+        var text: String { "\(scheme)\(authority)\(path)\(query.map { "?\($0)" } ?? "")\(fragment)" }
+
+        /// Signs that stand in no URL, and in those that people write.
+        private static let encodedSigns = Set("\"<>[\\]^`{|}".utf8)
+
+        /// Encodes what may not stand in a URL: a host beyond ASCII as IDNA says, the rest as UTF-8 in percent.
+        mutating func encode() {
+            path = Self.percentEncoded(path)
+            query = query.map(Self.percentEncoded)
+            // The sign in front of a fragment stays.
+            fragment = Self.percentEncoded(String(fragment))[...]
+            guard !authority.utf8.allSatisfy({ $0 < 0x80 }) else { return }
+            let at = authority.lastIndex(of: "@").map { authority.index(after: $0) } ?? authority.startIndex
+            let place = authority[at...]
+            let host = place.prefix { $0 != ":" }
+            // A host that IDNA does not allow stays as it is, and makes no URL.
+            guard let name = URL(string: "http://\(host)/")?.host else { return }
+            authority = Self.percentEncoded(String(authority[..<at])) + name + place[host.endIndex...]
+        }
+
+        private static func percentEncoded(_ text: String) -> String {
+            let isFine: (UInt8) -> Bool = { $0 < 0x80 && !encodedSigns.contains($0) }
+            guard !text.utf8.allSatisfy(isFine) else { return text }
+            let digits = Array("0123456789ABCDEF".utf8)
+            let bytes = text.utf8.flatMap { byte -> [UInt8] in
+                isFine(byte) ? [byte] : [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+            return String(decoding: bytes, as: UTF8.self)
+        }
+    }
+}
