@@ -86,6 +86,26 @@ package struct SocketOptions: Sendable, Hashable {
     package var priority: UInt8 = 0
     /// It is not made if the way to its address is by a cellular network.
     package var avoidsCellular = false
+    /// How many seconds of silence there are before the kernel asks the peer whether it is still there. 0: the usual time, and
+    /// only where an exchange waits for long. Negative: it does not ask.
+    package var probeSeconds: Int32 = 0
+    /// Where on this machine it is made from; nil for the system's choice.
+    package var source: ConnectionSource?
 
     package init() {}
+}
+
+/// An address of this machine, or the name of one of its interfaces. An object, so that options without one cost no text.
+package final class ConnectionSource: Sendable, Hashable {
+    let text: String
+
+    package init(_ text: String) {
+        self.text = text
+    }
+
+    package static func == (one: ConnectionSource, other: ConnectionSource) -> Bool { one.text == other.text }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(text)
+    }
 }

@@ -4,7 +4,7 @@ import Glibc
 /// A non-blocking stream socket: TCP over IPv4 or IPv6, or a Unix-domain socket.
 package final class SocketChannel: ByteChannel, ChannelTarget, DeferredClosing {
     /// A half-open peer is noticed after about two minutes even on a connection that only waits.
-    private static let keepAlive = (idle: Int32(60), interval: Int32(10), probes: Int32(6), timeout: Int32(120_000))
+    private static let keepAlive = (idle: Int32(60), interval: Int32(10), probes: Int32(6))
 
     @exclusivity(unchecked) package var handler: (any ChannelHandler)?
     package let remoteAddress: SocketAddress
@@ -15,6 +15,7 @@ package final class SocketChannel: ByteChannel, ChannelTarget, DeferredClosing {
 
     package let turnShare = TurnShare()
     private let loop: EventLoop
+    private let probeSeconds: Int32
     @exclusivity(unchecked) private var descriptor: Int32
     @exclusivity(unchecked) private var token: PollToken = 0
     @exclusivity(unchecked) private var isOpen = true
@@ -33,6 +34,7 @@ package final class SocketChannel: ByteChannel, ChannelTarget, DeferredClosing {
         let created = caf_socket_stream(address.family)
         guard created >= 0 else { throw SystemCallError(.socket, code: -created) }
         self.loop = loop
+        probeSeconds = options.probeSeconds
         descriptor = created
         remoteAddress = address
         do {
@@ -56,6 +58,11 @@ package final class SocketChannel: ByteChannel, ChannelTarget, DeferredClosing {
                 let family = remoteAddress.family
                 _ = caf_mark_traffic(descriptor, family, Int32(options.trafficClass), Int32(options.priority))
             }
+            if let source = options.source {
+                let result = caf_bind_source(descriptor, remoteAddress.family, source.text)
+                guard result == 0 else { throw SystemCallError(.bind, code: -result) }
+            }
+            if probeSeconds > 0 { probe(idle: probeSeconds, interval: probeSeconds) }
         }
         let result = remoteAddress.withPointer { caf_connect(descriptor, $0, $1) }
         guard result == 0 || result == -EINPROGRESS else { throw SystemCallError(.connect, code: -result) }
@@ -125,10 +132,14 @@ package final class SocketChannel: ByteChannel, ChannelTarget, DeferredClosing {
     }
 
     package func probePeer() {
-        guard isOpen, remoteAddress.isInternet, !isProbing else { return }
+        guard isOpen, remoteAddress.isInternet, !isProbing, probeSeconds == 0 else { return }
+        probe(idle: SocketChannel.keepAlive.idle, interval: SocketChannel.keepAlive.interval)
+    }
+
+    private func probe(idle: Int32, interval: Int32) {
         isProbing = true
-        let times = SocketChannel.keepAlive
-        _ = caf_keep_alive(descriptor, times.idle, times.interval, times.probes, times.timeout)
+        let probes = SocketChannel.keepAlive.probes
+        _ = caf_keep_alive(descriptor, idle, interval, probes, (idle + interval * probes) * 1000)
     }
 
     package func continueNextTurn() {

@@ -26,7 +26,8 @@ package struct SystemCallError: Error, Sendable, Hashable, CustomStringConvertib
 
 /// The name of a system call, comparable and free of allocation.
 package enum SystemCall: Sendable, Hashable {
-    case socket, connect, recv, send, shutdown, setsockopt, route, netlink, epollCreate, epollControl, eventfd, thread,
+    case socket, bind, connect, recv, send, shutdown, setsockopt, route, netlink, epollCreate, epollControl, eventfd,
+        thread,
         poll
     case open, fstat, pread
     case pwrite, truncate, close, mkdir, link, rename, unlink, flock, random, fsync
@@ -34,6 +35,7 @@ package enum SystemCall: Sendable, Hashable {
     package var name: String {
         switch self {
         case .socket: "socket"
+        case .bind: "bind"
         case .connect: "connect"
         case .recv: "recv"
         case .send: "send"

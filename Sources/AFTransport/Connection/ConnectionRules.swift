@@ -7,19 +7,27 @@ package struct ConnectionRules: Sendable {
     package var handshake: LoopInterval?
     package var filter: AddressFilter?
     package var overrides: [HostOverride]
+    /// Where on this machine connections are made from.
+    package var source: ConnectionSource?
+    /// As in `SocketOptions`.
+    package var probeSeconds: Int32
 
     package init(
         connect: LoopInterval? = nil,
         attempt: LoopInterval? = nil,
         handshake: LoopInterval? = nil,
         filter: AddressFilter? = nil,
-        overrides: [HostOverride] = []
+        overrides: [HostOverride] = [],
+        source: ConnectionSource? = nil,
+        probeSeconds: Int32 = 0
     ) {
         self.connect = connect
         self.attempt = attempt
         self.handshake = handshake
         self.filter = filter
         self.overrides = overrides
+        self.source = source
+        self.probeSeconds = probeSeconds
     }
 
     /// Where to dial. Nil if the key names nothing that could be dialled.
@@ -36,6 +44,8 @@ package struct ConnectionRules: Sendable {
         var rules = DialRules()
         rules.attemptLimit = attempt
         rules.options = options
+        rules.options.source = source
+        rules.options.probeSeconds = probeSeconds
         if let filter { rules.allows = { filter.allows($0, of: host, as: role) } }
         return rules
     }

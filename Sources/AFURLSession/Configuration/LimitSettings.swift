@@ -15,6 +15,8 @@ struct LimitSettings: Sendable {
     var addressFilter: AddressFilter?
     var overrides: [HostOverride] = []
     var link = LinkRules()
+    var connectionSource: String?
+    var probeInterval: TimeInterval?
 
     var queueInterval: LoopInterval? { LoopInterval.limit(queueTimeout) }
 
@@ -24,8 +26,16 @@ struct LimitSettings: Sendable {
             attempt: LoopInterval.limit(connectAttemptTimeout),
             handshake: LoopInterval.limit(tlsTimeout),
             filter: addressFilter,
-            overrides: overrides
+            overrides: overrides,
+            source: connectionSource.map(ConnectionSource.init),
+            probeSeconds: probeSeconds
         )
+    }
+
+    /// In whole seconds, which the kernel takes up to 32767 of.
+    private var probeSeconds: Int32 {
+        guard let probeInterval else { return 0 }
+        return probeInterval > 0 ? Int32(min(max(probeInterval.rounded(.up), 1), 32_767)) : -1
     }
 }
 

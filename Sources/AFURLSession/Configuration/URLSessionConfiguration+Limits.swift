@@ -76,6 +76,22 @@ extension URLSessionConfiguration {
         set { self[\.limits.addressFilter] = newValue }
     }
 
+    /// The address of this machine, or the name of its network interface, that the session makes its connections from. Nil, the
+    /// default: the system chooses. A connection that cannot be made from there fails, as one to an address of the other
+    /// family does. It does not hold for Unix-domain sockets, nor for what the system asks its name servers.
+    public var connectionSource: String? {
+        get { self[\.limits.connectionSource] }
+        set { self[\.limits.connectionSource] = newValue }
+    }
+
+    /// After how many seconds without a byte the kernel asks the other end of a connection whether it is still there, and as
+    /// many until it asks again; after six questions without an answer the connection is lost. Nil, the default: after a minute,
+    /// where a connection waits, and then every ten seconds. Not positive: never.
+    public var peerProbeInterval: TimeInterval? {
+        get { self[\.limits.probeInterval] }
+        set { self[\.limits.probeInterval] = newValue }
+    }
+
     /// Hosts that the session reaches at another place, under their own names. The first override that fits counts.
     /// Empty unless set.
     ///

@@ -78,6 +78,9 @@ long caf_send(int descriptor, const void *first, size_t first_length, const void
 int caf_shutdown_write(int descriptor);
 int caf_no_delay(int descriptor);
 int caf_keep_alive(int descriptor, int idle_seconds, int interval_seconds, int probes, int user_timeout_milliseconds);
+// From which address of this machine, or from which of its interfaces, a connection is made: `source` is either. An
+// address of another family than the socket is refused with -EAFNOSUPPORT.
+int caf_bind_source(int descriptor, int family, const char *source);
 // What routers (the traffic class: RFC 2474, with its two lowest bits clear) and the queues of
 // this machine (0 to 6) are told about the packets of a connection.
 int caf_mark_traffic(int descriptor, int family, int traffic_class, int priority);

@@ -108,6 +108,46 @@ extension LoopbackTests.Alone {
         }
     }
 
+    @Test func `T-RES-31 a session says when the kernel asks a silent peer, or that it does not`() async {
+        await #expect(processExitsWith: .success) {
+            let server = try TestServer()
+            caf_set_hook { call in
+                if let call, call.pointee.call == CAF_CALL_CONNECT {
+                    ConnectHook.descriptor.store(call.pointee.descriptor)
+                }
+                return false
+            }
+            let often = URLSession.loopback { $0.peerProbeInterval = 2.5 }
+            _ = try await often.outcome(of: server.url())
+            #expect(ConnectHook.option(SOL_SOCKET, SO_KEEPALIVE) == 1)
+            #expect(ConnectHook.option(Int32(IPPROTO_TCP), TCP_KEEPIDLE) == 3)
+            #expect(ConnectHook.option(Int32(IPPROTO_TCP), TCP_KEEPINTVL) == 3)
+            #expect(ConnectHook.option(Int32(IPPROTO_TCP), TCP_USER_TIMEOUT) == 21_000)
+
+            let never = URLSession.loopback { $0.peerProbeInterval = 0 }
+            _ = try await never.outcome(of: server.url())
+            #expect(ConnectHook.option(SOL_SOCKET, SO_KEEPALIVE) == 0)
+        }
+    }
+
+    @Test func `a session makes its connections from an address or an interface, or not at all`() async throws {
+        let server = try TestServer()
+        defer { server.stop() }
+        for (source, address) in [("127.0.0.7", "127.0.0.7"), ("lo", "127.0.0.1")] {
+            let session = URLSession.loopback { $0.connectionSource = source }
+            let task = session.dataTask(with: server.url())
+            let metrics = Metrics()
+            task.delegate = metrics
+            task.resume()
+            try await eventually { metrics.localAddress != nil }
+            #expect(metrics.localAddress == address, "\(source)")
+        }
+        for (source, errno) in [("192.0.2.1", EADDRNOTAVAIL), ("::1", EAFNOSUPPORT), ("no-such-link", ENODEV)] {
+            let outcome = try await URLSession.loopback { $0.connectionSource = source }.outcome(of: server.url())
+            #expect(outcome.code == -1004 && outcome.error?.loadFailure?.errno == errno, "\(source)")
+        }
+    }
+
     /// The two minutes are made two seconds.
     @Test func `T-RES-31 a peer that is gone without a word ends the task when the kernel gives it up`() async {
         await #expect(processExitsWith: .success) {
@@ -134,6 +174,17 @@ extension LoopbackTests.Alone {
             let outcome = try await outcomes.first()
             #expect(outcome.code == -1005 && outcome.error?.loadFailure?.errno == ETIMEDOUT, "\(outcome)")
         }
+    }
+}
+
+/// Where a task's connection was made from.
+private final class Metrics: URLSessionTaskDelegate {
+    private let address = Lock<String?>(nil)
+
+    var localAddress: String? { address.withLock { $0 } }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics) {
+        address.withLock { $0 = metrics.transactionMetrics.last?.localAddress ?? "" }
     }
 }
 
