@@ -37,7 +37,7 @@ final class CacheRefresh: TransferClient, RequestOwner {
         let session = load.session
         guard !session.isInvalidated, !session.forbidsPlainText(to: request.endpoint),
             var key = try? session.connectionKey(for: request, judgedBy: nil),
-            session.refreshes.insert(hit.entry.id).inserted
+            session.beginRefresh(of: hit.entry.id)
         else { return }
         key.follow(session.settings.limits.link.socketOptions(for: request.terms.limits))
         let refresh = CacheRefresh(hit, question, key.security, load)
@@ -137,7 +137,7 @@ final class CacheRefresh: TransferClient, RequestOwner {
     func transferFailed(_ transfer: Transfer, _ error: TransferError) {}
 
     deinit {
-        session.refreshes.remove(hit.entry.id)
+        session.endRefresh(of: hit.entry.id)
     }
 
     /// Between the refresh and the body that it decodes. It holds the refresh only once the transfer, which does so until

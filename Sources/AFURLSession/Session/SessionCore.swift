@@ -18,7 +18,9 @@ final class SessionCore {
     /// Makes the scopes of what the session learns.
     let scopes: SessionScopes
     /// The stored responses that the cache is asking servers about in the background.
-    @exclusivity(unchecked) var refreshes: Set<CacheEntryID> = []
+    @exclusivity(unchecked) private(set) var refreshes: Set<CacheEntryID> = []
+    /// What waits for the last of them to end.
+    @exclusivity(unchecked) private var afterRefreshes: [@Sendable () -> Void] = []
     private let rules: SessionRules
     /// How many changes of the rules the session has applied.
     @exclusivity(unchecked) private var appliedRules: UInt64
@@ -254,12 +256,29 @@ final class SessionCore {
         settings.credentials.storage?.removeAll()
         settings.cookies.storage?.removeCookies(since: .distantPast)
         cache.cache?.store.forgetAll()
-        flush(handler)
+        pool.retireAll()
+        writeStores(handler)
     }
 
-    /// Makes new requests use new connections, and writes to the disk what it has to hold.
+    /// Returns whether no refresh of the entry runs yet.
+    func beginRefresh(of entry: CacheEntryID) -> Bool { refreshes.insert(entry).inserted }
+
+    func endRefresh(of entry: CacheEntryID) {
+        refreshes.remove(entry)
+        guard refreshes.isEmpty else { return }
+        let waiting = afterRefreshes
+        afterRefreshes = []
+        for handler in waiting { writeStores(handler) }
+    }
+
+    /// Makes new requests use new connections, and writes to the disk what it has to hold, once the refreshes in the
+    /// background have stored what they bring.
     func flush(_ handler: @escaping @Sendable () -> Void) {
         pool.retireAll()
+        if refreshes.isEmpty { writeStores(handler) } else { afterRefreshes.append(handler) }
+    }
+
+    private func writeStores(_ handler: @escaping @Sendable () -> Void) {
         let bound = LoopBound(confined: self, on: loop)
         let (stored, cookies) = (cache.cache?.store, settings.cookies.storage)
         world.workers.ownWorker("AFURLSession.stores").run { [world] in

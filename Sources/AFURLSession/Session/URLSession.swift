@@ -465,7 +465,7 @@ extension URLSession {
     }
 
     /// Writes cookies and cached responses to the disk, and closes connections as ``reset(completionHandler:)`` does.
-    /// Forgets nothing.
+    /// Forgets nothing. It waits until the refreshes of stale responses have ended that run in the background.
     @preconcurrency
     public func flush(completionHandler: @escaping @Sendable () -> Void) {
         world.enqueue { [core] in core.value.flush(completionHandler) }

@@ -279,6 +279,17 @@ import afnet
         #expect(server.requests.count == 3 && first.output == second.output && !first.output.isEmpty)
     }
 
+    @Test func `a refresh in the background ends before the program does`() async throws {
+        for (index, body) in ["old", "new", "never"].enumerated() {
+            let reply = ServerReply.text(body).header("Cache-Control", "max-age=0, stale-while-revalidate=600")
+            server.enqueue(index == 1 ? reply.delayed(by: .milliseconds(700)) : reply)
+        }
+        let words = ["--cache", folder.url.path, url("/stale")]
+        #expect(try await Program.run(words).text == "old")
+        #expect(try await Program.run(words).text == "old" && server.requests.count == 2)
+        #expect(try await Program.run(["--cache-mode", "only-if-cached"] + words).text == "new")
+    }
+
     @Test func `each mode of the cache works`() async throws {
         func run(_ mode: String) async throws -> [Int] {
             let before = server.requests.count
