@@ -8,9 +8,15 @@ import Glibc
 enum Afnet {
     static func main() {
         StandardStreams.prepare()
+        if let code = StartUp.missingThreads() {
+            let reason = "no thread can be started: \(String(cString: strerror(code)))"
+            Console(isSilent: false).report("\(reason); allow more processes (ulimit -u)")
+            exit(ExitCode.cannotConnect.rawValue)
+        }
         let words = CommandWords.given
         // Callbacks run on the main queue, because all state of a command belongs to the main actor.
         Task { @MainActor in
+            await StartUp.openDispatch()
             let code = await run(words)
             exit(code.rawValue)
         }

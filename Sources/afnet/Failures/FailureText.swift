@@ -1,5 +1,6 @@
 package import AFURLSession
 import Foundation
+import Glibc
 
 /// The message of a failure, with what to change on the command line in the place of the library's settings.
 package enum FailureText {
@@ -28,7 +29,10 @@ package enum FailureText {
     ]
 
     private static func advice(_ failure: LoadFailure) -> String? {
-        switch (failure.reason, failure.detail) {
+        if failure.errno == EMFILE {
+            return "Allow more open files (ulimit -n), or load fewer URLs at a time (--parallel-max)."
+        }
+        return switch (failure.reason, failure.detail) {
         case (.timeout, .idle), (.timeout, .resource): "Give it longer with --max-time."
         case (.timeout, .connect), (.timeout, .handshake): "Give it longer with --connect-timeout."
         case (.resources, .address): nil

@@ -1,5 +1,6 @@
 import AFNetworkingTesting
 import Foundation
+import Glibc
 import Testing
 
 /// URLs that are loaded in parallel. Runs one process at a time, because other tests measure the machine.
@@ -43,6 +44,24 @@ import Testing
         let big = String(repeating: "abcdefg", count: 3_000_000 / 7) + "abcde".prefix(3_000_000 % 7)
         #expect(run.code == 0 && run.errors == "")
         #expect(run.text == "late[0]<1>[1]\(big)[2]<3>[3]released[4]")
+    }
+
+    @Test func `descriptors that run out fail URLs, and do not end the process`() async throws {
+        server.route("GET", "/slow", ServerReply.text("slow").delayed(by: .seconds(2)))
+        let words = ["-sS", "-Z", "--parallel-max", "150", "-o", "/dev/null", url("/slow?[1-150]")]
+        let run = try await Program.run(inShell: "ulimit -n 64; exec \"$@\"", words)
+
+        // The file for a body takes a descriptor, too.
+        #expect(
+            [7, 23].contains(run.code) && run.errors.contains("errno 24. Allow more open files"),
+            "\(run.errors.prefix(300))"
+        )
+    }
+
+    @Test(.enabled(if: getuid() != 0, "the limit does not hold for root"))
+    func `a process that may have no threads says so`() async throws {
+        let run = try await Program.run(inShell: "ulimit -u 1; exec \"$@\"", [url("/n/1")])
+        #expect(run.code == 7 && run.errors.contains("no thread can be started"))
     }
 
     @Test func `no more bodies wait than the process may have open files`() async throws {
