@@ -201,6 +201,20 @@ extension Arguments {
         return path
     }
 
+    /// An address, or the name of an interface; `if!` and `host!` in front say which, as in curl.
+    static func source(_ text: String, of name: String) throws(ArgumentError) -> String {
+        let source = ["if!", "host!"].first { text.hasPrefix($0) }.map { String(text.dropFirst($0.count)) } ?? text
+        var bytes = in6_addr()
+        let isAddress = inet_pton(AF_INET, source, &bytes) == 1 || inet_pton(AF_INET6, source, &bytes) == 1
+        guard isAddress || if_nametoindex(source) > 0 else {
+            throw ArgumentError(
+                code: .badInterface,
+                message: "\(name): \"\(source)\" is no interface and no address of this machine"
+            )
+        }
+        return source
+    }
+
     static func redirectStatus(_ text: String, of name: String) throws(ArgumentError) -> Int {
         guard let status = Int(text), (301...303).contains(status) else {
             throw .usage("\(name) needs 301, 302 or 303, not \"\(text)\"")

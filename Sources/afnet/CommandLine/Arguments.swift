@@ -95,6 +95,10 @@ package struct Arguments: Sendable, Equatable {
     /// How long a body waits for the answer to `Expect`, in seconds; nil for the usual time.
     package internal(set) var continueTime: Double?
     package internal(set) var family: AddressFamily?
+    /// The address or the interface that connections are made from.
+    package internal(set) var source: String?
+    /// In seconds; nil for the usual time, 0 for never.
+    package internal(set) var probeTime: Double?
     package internal(set) var unixSocket: String?
     /// Addresses for hosts; the first that matches counts.
     package internal(set) var overrides: [HostOverride] = []

@@ -40,6 +40,17 @@ extension CommandOption {
     ]
 
     static let places: [CommandOption] = [
+        CommandOption(
+            "--interface NAME",
+            "connect from this interface, or from this address of this machine",
+            for: .loading
+        ) { $0.source = try Arguments.source($1.value, of: $1.name) },
+        CommandOption(
+            "--keepalive-time S",
+            "ask whether a silent server is still there after so many seconds, and every so many",
+            for: .loading
+        ) { $0.probeTime = max(try Arguments.seconds($1.value, of: $1.name), 1) },
+        .toggle("--no-keepalive", "do not ask that", for: .loading) { $0.probeTime = $1 ? 0 : nil },
         .flag("-4, --ipv4", "connect to addresses of IPv4 only", for: .loading) { $0.family = .v4 },
         .flag("-6, --ipv6", "connect to addresses of IPv6 only", for: .loading) { $0.family = .v6 },
         CommandOption(

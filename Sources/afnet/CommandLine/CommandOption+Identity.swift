@@ -53,6 +53,11 @@ extension CommandOption {
             for: [.transfer, .images, .pins, .lint, .events, .ws]
         ) { $0.security.authorities = $1.value },
         CommandOption(
+            "--capath DIR",
+            "trust only the authorities in the files of this folder that end in .pem, .crt, .cer or .der",
+            for: [.transfer, .images, .events, .ws]
+        ) { $0.security.authoritiesFolder = $1.value },
+        CommandOption(
             "-E, --cert PATH",
             "show this certificate to servers that ask for one: PEM, or PKCS#12 if its name ends in .p12 or .pfx; behind a "
                 + "colon, the passphrase of its key",
@@ -100,6 +105,7 @@ extension CommandOption {
         .choice("--tls-max VERSION", "no newer TLS than 1.2, 1.3 or default", for: .loading) {
             $0.security.maximumVersion = ($1 as SecurityOptions.NewestVersion).version
         },
+        .toggle("--no-sessionid", "begin each TLS session anew", for: .loading) { $0.security.resumesSessions = !$1 },
         CommandOption("--ciphers LIST", "the cipher suites of TLS 1.2, as OpenSSL writes them", for: .loading) {
             $0.security.ciphers = $1.value
         },

@@ -12,14 +12,14 @@ package enum CurlOptions {
 
     /// The options that afnet has, as curl spells them.
     private static let had = """
-        --anyauth --basic --cacert -E,--cert --cert-type --ciphers --compressed -K,--config --connect-timeout --connect-to
+        --anyauth --basic --cacert --capath -E,--cert --cert-type --ciphers --compressed -K,--config --connect-timeout --connect-to
         -C,--continue-at -b,--cookie -c,--cookie-jar --create-dirs -d,--data --data-ascii --data-binary --data-raw
         --data-urlencode --digest -q,--disable --disallow-username-in-url -D,--dump-header --etag-compare --etag-save
         --expect100-timeout -f,--fail --fail-early --fail-with-body -F,--form --form-string -G,--get -g,--globoff -I,--head
-        -H,--header -h,--help -0,--http1.0 --http1.1 -i,--include -k,--insecure -4,--ipv4 -6,--ipv6 --json
-        -j,--junk-session-cookies --key --limit-rate -L,--location --location-trusted -M,--manual
+        -H,--header -h,--help -0,--http1.0 --http1.1 -i,--include -k,--insecure --interface -4,--ipv4 -6,--ipv6 --json
+        -j,--junk-session-cookies --keepalive-time --key --limit-rate -L,--location --location-trusted -M,--manual
         --max-filesize --max-redirs -m,--max-time -n,--netrc --netrc-file --netrc-optional -:,--next --no-alpn -N,--no-buffer
-        --no-clobber --no-npn --no-progress-meter --noproxy --oauth2-bearer -o,--output --output-dir -Z,--parallel
+        --no-clobber --no-keepalive --no-npn --no-progress-meter --no-sessionid --noproxy --oauth2-bearer -o,--output --output-dir -Z,--parallel
         --parallel-immediate --parallel-max --pass --path-as-is --pinnedpubkey --post301 --post302 --post303 -#,--progress-bar
         --proto --proto-default --proto-redir -x,--proxy --proxy-anyauth --proxy-basic --proxy-digest --proxy-header
         -U,--proxy-user -p,--proxytunnel -r,--range --rate -e,--referer -J,--remote-header-name -O,--remote-name
@@ -84,7 +84,7 @@ package enum CurlOptions {
         (
             "use --cacert, or SSL_CERT_FILE and SSL_CERT_DIR in the environment",
             """
-            --ca-native --capath --dump-ca-embed --proxy-ca-native --proxy-capath --ssl-auto-client-cert
+            --ca-native --dump-ca-embed --proxy-ca-native --proxy-capath --ssl-auto-client-cert
             --proxy-ssl-auto-client-cert
             """
         ),
@@ -116,14 +116,14 @@ package enum CurlOptions {
         (
             "afnet leaves the sockets as they are",
             """
-            --abstract-unix-socket --happy-eyeballs-timeout-ms --interface --ip-tos --keepalive-cnt --keepalive-time
-            --local-port --mptcp --no-keepalive --tcp-fastopen --vlan-priority
+            --abstract-unix-socket --happy-eyeballs-timeout-ms --ip-tos --keepalive-cnt
+            --local-port --mptcp --tcp-fastopen --vlan-priority
             """
         ),
         (
-            "every TLS session and every response is judged as it is",
+            "afnet judges every response as it is",
             """
-            --hsts --ignore-content-length --no-sessionid --raw --tr-encoding
+            --hsts --ignore-content-length --raw --tr-encoding
             """
         ),
         (

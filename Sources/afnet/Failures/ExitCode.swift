@@ -21,6 +21,8 @@ package enum ExitCode: Int32, Sendable, CaseIterable {
     case rangeNotHonoured = 33
     case handshakeFailed = 35
     case badArgument = 43
+    /// The value of `--interface` is neither an interface nor an address.
+    case badInterface = 45
     case tooManyRedirects = 47
     /// A malformed value of `--resolve` or `--connect-to`.
     case badPlace = 49
@@ -62,6 +64,7 @@ package enum ExitCode: Int32, Sendable, CaseIterable {
         case .rangeNotHonoured: "the download does not go on there"
         case .handshakeFailed: "TLS handshake failed"
         case .badArgument: "bad value of an option"
+        case .badInterface: "--interface is none"
         case .tooManyRedirects: "too many redirects"
         case .badPlace: "--resolve or --connect-to not understood"
         case .nothingReceived: "connection closed without a byte"

@@ -4,6 +4,9 @@ package import AFURLSession
 package struct SecurityOptions: Sendable, Equatable {
     /// The file with the only authorities to trust.
     package var authorities: String?
+    /// The folder with the only authorities to trust.
+    package var authoritiesFolder: String?
+    package var resumesSessions = true
     /// The file with the client certificate, and with the key unless `privateKey` names a file.
     package var certificate: String?
     package var privateKey: String?
@@ -44,6 +47,7 @@ package struct SecurityOptions: Sendable, Equatable {
             if privateKey != nil { throw .usage("--key needs --cert") }
             if passphraseFile != nil { throw .usage("--cert-pass-file needs --cert") }
         }
+        if authorities != nil, authoritiesFolder != nil { throw .usage("--cacert and --capath exclude each other") }
         if passphraseFile != nil, passphrase != nil { throw .usage("--pass and --cert-pass-file exclude each other") }
         if isPKCS12, privateKey != nil {
             throw .usage("a PKCS#12 file has its key in it; leave out --key")

@@ -48,6 +48,13 @@ extension SecurityOptions {
     }
 
     func anchors() throws(TransferFailure) -> TrustAnchors {
+        if let authoritiesFolder {
+            do throws(CertificateError) {
+                return try .folder(authoritiesFolder)
+            } catch {
+                throw TransferFailure(.authoritiesUnusable, "--capath: \(error)")
+            }
+        }
         guard let authorities else {
             // Nothing is checked against authorities then, and a machine may have none.
             return isInsecure && !hasPins ? .certificates([]) : .system

@@ -41,6 +41,7 @@ import Glibc
         configuration.tls.anchors = try options.security.anchors()
         configuration.tls.minimumVersion = options.security.minimumVersion
         configuration.tls.maximumVersion = options.security.maximumVersion
+        configuration.tls.resumesSessions = options.security.resumesSessions
         configuration.tls.ciphers = options.security.ciphers
         configuration.tls.identity = try options.security.identity()
         let rules = try options.security.serverRules { report in
@@ -106,6 +107,8 @@ struct SessionOptions: Equatable {
     let overrides: [HostOverride]
     let family: AddressFamily?
     let continueTime: Double?
+    let source: String?
+    let probeTime: Double?
     /// In seconds; 0 is no limit.
     let connectTime: Double
     let rate: Int?
@@ -130,6 +133,8 @@ struct SessionOptions: Equatable {
         overrides = arguments.overrides
         family = arguments.family
         continueTime = arguments.continueTime
+        source = arguments.source
+        probeTime = arguments.probeTime
         connectTime = arguments.connectTime
         connections = arguments.isParallel ? arguments.parallelMaximum ?? TransferGroup.usualMaximum : nil
         rate = arguments.rate
@@ -155,6 +160,8 @@ struct SessionOptions: Equatable {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.hostOverrides = overrides
         configuration.unixDomainSocketPath = unixSocket
+        configuration.connectionSource = source
+        configuration.peerProbeInterval = probeTime
         configuration.addressFilter = family?.filter
         if let continueTime { configuration.continueTimeout = continueTime }
         if connectTime > 0 {

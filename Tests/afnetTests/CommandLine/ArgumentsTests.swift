@@ -86,7 +86,7 @@ import afnet
             ["-L", "--no-location"], ["-s", "--no-silent"], ["-f", "--no-fail"], ["-I", "--no-head"],
             ["-G", "--no-get"],
             ["--compressed", "--no-compressed"], ["-k", "--no-insecure"], ["-Z", "--no-parallel"],
-            ["-n", "--no-netrc"],
+            ["-n", "--no-netrc"], ["--no-keepalive", "--keepalive"], ["--no-sessionid", "--sessionid"],
             ["--post301", "--no-post301"], ["--no-progress-meter", "--progress-meter"], ["--no-clobber", "--clobber"],
             ["-g", "--no-globoff"], ["--no-buffer"], ["--buffer"], ["-N"], ["--http1.0", "--http1.1"],
             ["-#", "--no-progress-bar"],

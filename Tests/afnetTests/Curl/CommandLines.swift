@@ -157,8 +157,8 @@ enum CommandLines {
         -4 U:/x
         -6 -sS U:/x
         -4 localhost:PORT/x
-        --no-keepalive U:/x  # refused
-        --keepalive-time 3 U:/x  # refused
+        --no-keepalive U:/x
+        --keepalive-time 3 U:/x
         --no-location U:/redir
         -L --no-location U:/redir
         --no-silent -s U:/x
@@ -186,9 +186,9 @@ enum CommandLines {
         --stderr - -s U:/x
         --rate 100/s U:/x U:/y
         --rate x U:/x
-        --interface lo U:/x  # refused
-        --interface 127.0.0.1 U:/x  # refused
-        --interface nope0 U:/x  # refused
+        --interface lo U:/x
+        --interface 127.0.0.1 U:/x
+        --interface nope0 U:/x
         --ciphers DEFAULT U:/x
         --max-filesize 5 U:/x
         --max-filesize 1k U:/x

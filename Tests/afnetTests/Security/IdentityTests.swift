@@ -63,6 +63,20 @@ import Testing
         #expect(run.code == 0 && run.errors == "")
     }
 
+    @Test func `the passphrase may stand behind the certificate, or in --pass, and the type in --cert-type`()
+        async throws
+    {
+        let (certificate, _) = try files()
+        let key = try make("encrypted.key", client.key.pem(passphrase: Self.passphrase))
+        let bag = try site.folder.make("client.bag", Data(client.pkcs12(passphrase: Self.passphrase)))
+
+        #expect(try await site.run("-E", "\(certificate):\(Self.passphrase)", "--key", key).code == 0)
+        #expect(try await site.run("-E", certificate, "--pass", Self.passphrase, "--key", key).code == 0)
+        #expect(try await site.run("-E", certificate, "--pass", "x", "--key", key).code == 58)
+        #expect(try await site.run("-E", bag, "--pass", Self.passphrase, "--cert-type", "P12").code == 0)
+        #expect(try await site.run("-E", bag, "--pass", Self.passphrase).code == 58)
+    }
+
     @Test(arguments: [ServerTLS.Version.tls12, .tls13])
     func `a missing certificate that the server requires is 58`(version: ServerTLS.Version) async throws {
         var tls = ServerTLS(site.issued)

@@ -7,6 +7,22 @@ import Testing
 @Suite(.serialized) struct TrustTests {
     // MARK: Authorities
 
+    @Test func `--ciphers, --capath and --no-sessionid reach the handshake`() async throws {
+        let site = try SecuredSite()
+        let old = ["--tls-max", "1.2", "-v", site.url]
+        let suite = "ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-RSA-AES256-GCM-SHA384"
+        let chosen = try await Program.run(["--cacert", site.root, "--ciphers", suite] + old)
+        #expect(chosen.code == 0 && chosen.errors.contains("AES_256_GCM_SHA384"))
+        #expect(try await Program.run(["--cacert", site.root, "--ciphers", "NO-SUCH-SUITE"] + old).code != 0)
+
+        #expect(try await Program.run("--capath", site.folder.url.path, site.url).code == 0)
+        #expect(try await Program.run("--capath", site.folder.path("none"), site.url).code == 77)
+
+        let twice = ["--cacert", site.root, "-v", site.closingURL, site.closingURL]
+        #expect(try await Program.run(twice).errors.contains("resumed handshake"))
+        #expect(try await !Program.run(["--no-sessionid"] + twice).errors.contains("resumed handshake"))
+    }
+
     @Test func `--cacert makes the authority of a site trusted`() async throws {
         let site = try SecuredSite()
 

@@ -151,6 +151,18 @@ import afnet
         #expect(try await Program.run("-6", "-4", url("/x")).code == 0)
     }
 
+    @Test func `--interface says where connections are made from`() async throws {
+        let from = ["-w", "|%{local_ip}", url("/x")]
+        #expect(try await Program.run(["--interface", "127.0.0.9"] + from).text == "plain|127.0.0.9")
+        #expect(try await Program.run(["--interface", "if!lo"] + from).text == "plain|127.0.0.1")
+        #expect(try await Program.run(["--interface", "host!127.0.0.8"] + from).text == "plain|127.0.0.8")
+        let none = try await Program.run(["--interface", "no-such-link"] + from)
+        #expect(none.code == 45 && none.errors.contains("no-such-link"))
+        #expect(try await Program.run(["--interface", "192.0.2.1"] + from).code == 7)
+        let local = "http://localhost:\(server.port)/x"
+        #expect(try await Program.run("--keepalive-time", "5", "--no-keepalive", "--keepalive", local).text == "plain")
+    }
+
     @Test func `the coding none is none`() async throws {
         server.route("GET", "/none", ServerReply.text("as it is").header("Content-Encoding", "None"))
         server.route("GET", "/other", ServerReply.text("x").header("Content-Encoding", "compress"))
