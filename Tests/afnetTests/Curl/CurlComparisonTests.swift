@@ -53,16 +53,28 @@ import Testing
     @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: curl)), .timeLimit(.minutes(10)))
     func `command lines do what curl does, but for those with a reason`() async throws {
         var (same, count) = (0, 0)
+        // Other versions differ from this one here and there.
+        let isReference = try Self.version().hasPrefix("curl 7.88.")
         for line in CommandLines.text.components(separatedBy: "\n") {
             let parts = line.components(separatedBy: "  # ")
             let reference = try await outcome(of: parts[0], by: Self.curl)
             let ours = try await outcome(of: parts[0], by: Program.path)
             count += 1
             if reference == ours { same += 1 }
-            #expect((reference == ours) == (parts.count == 1), "\(line)\n  curl  \(reference)\n  afnet \(ours)")
+            let isExpected = (reference == ours) == (parts.count == 1)
+            #expect(isExpected || !isReference, "\(line)\n  curl  \(reference)\n  afnet \(ours)")
         }
         print("\(same) of \(count) command lines do the same as curl")
-        #expect(same * 10 > count * 9)
+        #expect(same * 10 > count * 8)
+        if isReference { #expect(try CurlPage.text.contains("\(same) of \(count) command lines")) }
+    }
+
+    private static func version() throws -> String {
+        let environment = ProcessInfo.processInfo.environment
+        return String(
+            decoding: try ChildProcess.answer(of: curl, ["--version"], environment: environment).output,
+            as: UTF8.self
+        )
     }
 
     private func outcome(of line: String, by program: String) async throws -> Outcome {

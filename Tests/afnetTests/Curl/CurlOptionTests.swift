@@ -6,7 +6,6 @@ import afnet
 /// The table of curl's options.
 @Suite struct CurlOptionTests {
     private static let curl = "/usr/bin/curl"
-    private static let page = "../../../Sources/AFNetworking/AFNetworking.docc/CurlOptions.md"
 
     @Test func `each option is had or refused, once`() throws {
         let spellings = CurlOptions.rows.flatMap { $0.spelling.components(separatedBy: ", ") }
@@ -34,8 +33,7 @@ import afnet
     }
 
     @Test func `the page has the table`() throws {
-        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(Self.page)
-        let text = try String(contentsOf: file, encoding: .utf8)
+        let text = try CurlPage.text
         #expect(text.contains("\n\(CurlOptions.page)"), "the page needs this table:\n\(CurlOptions.page)")
     }
 
@@ -43,6 +41,17 @@ import afnet
         let text = try #require(HelpText.text(on: "curl"))
         for row in CurlOptions.rows {
             #expect(text.contains(row.spelling.components(separatedBy: ", ").last ?? "-"), "\(row.spelling)")
+        }
+    }
+}
+
+/// The page about curl's options.
+enum CurlPage {
+    static var text: String {
+        get throws {
+            let place = "../../../Sources/AFNetworking/AFNetworking.docc/CurlOptions.md"
+            let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(place)
+            return try String(contentsOf: file, encoding: .utf8)
         }
     }
 }
