@@ -88,6 +88,9 @@ extension Arguments {
             throw .usage("--connect-to and --proxy exclude each other: a proxy is told the host of the URL")
         }
         if login != nil, bearer != nil { throw .usage("--user and --bearer exclude each other") }
+        if resume != nil, !uploads.isEmpty {
+            throw .usage("--resume and --upload-file exclude each other: uploads begin anew")
+        }
         if resume != nil, range != nil { throw .usage("--range and --resume exclude each other") }
         if family != nil, cache != nil {
             throw .usage(

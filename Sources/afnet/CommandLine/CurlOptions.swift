@@ -84,8 +84,13 @@ package enum CurlOptions {
         (
             "use --cacert, or SSL_CERT_FILE and SSL_CERT_DIR in the environment",
             """
-            --ca-native --dump-ca-embed --proxy-ca-native --proxy-capath --ssl-auto-client-cert
-            --proxy-ssl-auto-client-cert
+            --ca-native --dump-ca-embed --proxy-ca-native --proxy-capath
+            """
+        ),
+        (
+            "afnet shows the certificate of --cert and no other",
+            """
+            --ssl-auto-client-cert --proxy-ssl-auto-client-cert
             """
         ),
         (
@@ -127,9 +132,27 @@ package enum CurlOptions {
             """
         ),
         (
-            "the URL says it",
+            "the URL says what is asked for",
             """
-            --expand --follow --form-escape --request-target --variable
+            --request-target
+            """
+        ),
+        (
+            "--location follows redirects, and -X holds for them",
+            """
+            --follow
+            """
+        ),
+        (
+            "names in forms are encoded as browsers encode them",
+            """
+            --form-escape
+            """
+        ),
+        (
+            "the shell has variables",
+            """
+            --expand --variable
             """
         ),
         (
@@ -139,9 +162,27 @@ package enum CurlOptions {
             """
         ),
         (
-            "a file is what --output makes of it",
+            "curl has given it up",
             """
-            --metalink --out-null --skip-existing --xattr
+            --metalink
+            """
+        ),
+        (
+            "-o /dev/null does it",
+            """
+            --out-null
+            """
+        ),
+        (
+            "--no-clobber keeps files, and -z looks at their dates",
+            """
+            --skip-existing
+            """
+        ),
+        (
+            "afnet leaves no word in a file of where it is from",
+            """
+            --xattr
             """
         ),
         (

@@ -129,8 +129,9 @@ package struct FormPart: Sendable, Equatable {
 private struct FormText {
     private var rest: Substring
 
+    /// Blanks in front of a value do not count, unless it stands in quotes.
     init(_ text: Substring) {
-        rest = text
+        rest = text.drop { $0 == " " || $0 == "\t" }
     }
 
     mutating func take(_ sign: Character) -> Bool {

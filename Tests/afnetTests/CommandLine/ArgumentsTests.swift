@@ -177,7 +177,7 @@ import afnet
         ["--auth", "ntlm", "-u", "a:b", "u"], ["-u", "a:b", "--bearer", "c", "u"], ["-L", "--max-redirs", "-2", "u"],
         ["-L", "--keep-post", "307", "u"], ["--resume", "u"], ["-C", "x", "u"], ["-r", "0-1", "-C", "3", "u"],
         ["--cache-mode", "reload", "u"], ["--cache", "d", "--cache-mode", "never", "u"], ["-J", "u"],
-        ["-G", "-T", "f", "u"],
+        ["-G", "-T", "f", "u"], ["-T", "f", "-C", "2", "u"], ["-T", "f", "-C", "-", "-o", "g", "u"],
         ["--json", "1", "-d", "2", "u"], ["--connect-to", "a:80:b:80", "-x", "h", "u"],
         ["--retry-delay", "1", "u"], ["--parallel-max", "2", "u"], ["-Z", "--parallel-max", "0", "u"],
         ["--limit-rate", "0", "u"], ["--limit-rate", "1x", "u"], ["--policy", "f", "-k", "u"],

@@ -324,5 +324,18 @@ enum CommandLines {
         -w '%{size_upload}' -d abc U:/x
         -w '%{redirect_url}' U:/redir
         -w '%{num_connects}' U:/x U:/x
+        -F 'a=  b' U:/x
+        -F 'a="  b"' U:/x
+        -T f -C 2 U:/x  # uploads begin anew
+        http://u:p%40q@127.0.0.1:PORT/x
+        http://127.0.0.1:PORT//a//b
+        http://127.0.0.1:PORT/a;b=c
+        -H 'Cookie: a=b' -b c=d U:/x
+        -X get U:/x  # known methods are sent in capitals
+        --proxy-user a:b -x H: http://o.test/x
+        --resolve '*:PORT:127.0.0.1' http://o.test:PORT/x
+        -w '%{filename_effective}' -O U:/x.txt
+        -- U:/x
+        -sS -i -o out U:/x
         """#
 }

@@ -70,7 +70,7 @@ import afnet
             [
                 "-F", "a=1;2", "-F", "f=@\(file)", "-F", "v=<\(value)", "-F", "t=x;type=text/css",
                 "-F", "g=@\(file);type=text/plain; charset=x;filename=other.txt", "-F", "i=@-;filename=in",
-                "-F", "q=\"a;type=b\"", "--form-string", "s=@no;type=file", url("/take"),
+                "-F", "q=  \"a;type=b\"", "--form-string", "s=@no;type=file", url("/take"),
             ],
             input: Data("typed".utf8)
         )
