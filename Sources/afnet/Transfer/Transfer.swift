@@ -128,25 +128,12 @@ import Foundation
         giveUp(TransferFailure(.otherProtocolError, "given up because of --fail-early"))
     }
 
-    /// Watches the speed for as long as the transfer runs; nil if there is no limit.
+    /// Gives up when bytes come and go too slowly; nil if there is no limit.
     private func speedWatch() -> Task<Void, Never>? {
         guard let rule = arguments.speed.rule else { return nil }
         return Task {
-            var former = (bytes: moved, time: ContinuousClock.now)
-            while (try? await Task.sleep(for: .seconds(rule.seconds))) != nil {
-                let now = (bytes: moved, time: ContinuousClock.now)
-                let seconds = (now.time - former.time) / .seconds(1)
-                if Double(now.bytes - former.bytes) < Double(rule.bytes) * seconds {
-                    let time = String(format: "%g", rule.seconds)
-                    return giveUp(
-                        TransferFailure(
-                            .timedOut,
-                            "fewer than \(rule.bytes) bytes in a second came and went for \(time) s"
-                        )
-                    )
-                }
-                former = now
-            }
+            guard await rule.isBroken(by: { self.moved }) else { return }
+            giveUp(TransferFailure(.timedOut, rule.message))
         }
     }
 
@@ -380,48 +367,5 @@ import Foundation
         progress.fit(into: line.width)
         line.draw(progress.text(received: received))
         line.end()
-    }
-}
-
-extension HTTPURLResponse {
-    /// Whether the coding is the word "none", with which some servers say that there is none.
-    fileprivate var namesNoCoding: Bool {
-        let coding = value(forHTTPHeaderField: "Content-Encoding") ?? ""
-        return coding.split(separator: ",").allSatisfy {
-            ["none", "identity"].contains($0.trimmingCharacters(in: .whitespaces).lowercased())
-        }
-    }
-}
-
-extension TransferFailure {
-    fileprivate static let binaryForTerminal = TransferFailure(
-        .cannotWrite,
-        "the body is binary and would upset the terminal: send it to a file with --output PATH"
-    )
-
-    static func refused(_ status: Int) -> TransferFailure {
-        let phrase = HTTPURLResponse.localizedString(forStatusCode: status)
-        return TransferFailure(.statusRefused, "the server answered \(status), \(phrase)")
-    }
-
-    fileprivate static func notResumed(_ part: PartialTransfer, _ status: Int) -> TransferFailure {
-        let reason = part.validator == nil ? "" : ", perhaps because what is there has changed"
-        return TransferFailure(
-            .rangeNotHonoured,
-            "the server does not go on at byte \(part.offset), it answered \(status)\(reason): "
-                + "load it from the beginning"
-        )
-    }
-
-    fileprivate static func coded(_ response: HTTPURLResponse) -> TransferFailure {
-        let coding = response.value(forHTTPHeaderField: "Content-Encoding") ?? ""
-        return TransferFailure(
-            .contentNotDecoded,
-            "the body has the coding \(coding), which afnet cannot undo: leave --compressed out to get it as it is"
-        )
-    }
-
-    fileprivate static func tooLarge(_ limit: Int64) -> TransferFailure {
-        TransferFailure(.tooLarge, "the body is larger than the \(limit) bytes of --max-filesize")
     }
 }
