@@ -51,7 +51,8 @@ import Foundation
     /// Adds the cookies of a file. A cookie that a server has set in this run stays.
     func add(_ cookies: [HTTPCookie]) {
         let present = present
-        for cookie in cookies where present[key(cookie)] == filed[key(cookie)] { storage.setCookie(cookie) }
+        let new = cookies.filter { present[key($0)] == filed[key($0)] }
+        storage.setCookies(new, for: nil, mainDocumentURL: nil)
         let stored = self.present
         for key in cookies.map(key) where present[key] == filed[key] { filed[key] = stored[key] }
     }
