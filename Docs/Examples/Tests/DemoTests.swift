@@ -14,6 +14,7 @@ import Testing
         let run = try await Example.run("Demo")
 
         #expect(run.code == 0, "\(run.output)")
+        #expect(run.errors == "")
         let lines = run.output.split(separator: "\n", omittingEmptySubsequences: false)
         #expect(lines.count <= 30)
         #expect(lines.filter { $0.count > Screen.width } == [])

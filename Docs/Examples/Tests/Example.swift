@@ -4,7 +4,10 @@ import Foundation
 enum Example {
     struct Run {
         let code: Int32
+        /// All that the program wrote, on both outputs.
         let output: String
+        /// What of it the program wrote on standard error.
+        let errors: String
 
         var lines: [String] { output.split(separator: "\n").map(String.init) }
     }
@@ -21,29 +24,30 @@ enum Example {
         try await start(path(name), arguments)
     }
 
-    /// What a program writes goes to a file: a pipe could fill up while no thread reads it.
+    /// What a program writes goes to files: a pipe could fill up while no thread reads it.
     static func start(
         _ program: String,
         _ arguments: [String],
         environment: [String: String] = [:]
     ) async throws -> Run {
         let folder = try Folder()
-        let file = folder.url.appendingPathComponent("output")
-        try Data().write(to: file)
-        let output = try FileHandle(forWritingTo: file)
+        let files = ["output", "errors"].map { folder.url.appendingPathComponent($0) }
+        for file in files { try Data().write(to: file) }
+        let handles = try files.map { try FileHandle(forWritingTo: $0) }
         let process = Process()
         process.executableURL = URL(fileURLWithPath: program)
         process.arguments = arguments
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.standardInput = FileHandle.nullDevice
-        process.standardOutput = output
-        process.standardError = output
+        process.standardOutput = handles[0]
+        process.standardError = handles[1]
         let code: Int32 = try await withCheckedThrowingContinuation { continuation in
             process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
             do { try process.run() } catch { continuation.resume(throwing: error) }
         }
-        try output.close()
-        return Run(code: code, output: String(decoding: try Data(contentsOf: file), as: UTF8.self))
+        for handle in handles { try handle.close() }
+        let texts = try files.map { String(decoding: try Data(contentsOf: $0), as: UTF8.self) }
+        return Run(code: code, output: texts.joined(), errors: texts[1])
     }
 }
 

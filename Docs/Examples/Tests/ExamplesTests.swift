@@ -1,3 +1,4 @@
+import AFNetworkingTesting
 import Foundation
 import Testing
 
@@ -13,6 +14,18 @@ import Testing
         #expect(run.code == 0, "\(run.output)")
         #expect(run.lines.count > 3, "\(run.output)")
         #expect(!run.output.contains("PRIVATE KEY"))
+        #expect(run.errors == "")
+    }
+
+    @Test func `the shortest program prints a status, and nothing on standard error`() async throws {
+        let server = try TestServer()
+        server.route("GET", "/", .text("hello"))
+
+        let run = try await Example.run("FirstRequest", [server.url("/").absoluteString])
+
+        #expect(run.code == 0)
+        #expect(run.lines == ["200"])
+        #expect(run.errors == "")
     }
 
     @Test func `the page about the examples has a row for each`() throws {

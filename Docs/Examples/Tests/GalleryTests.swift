@@ -10,6 +10,7 @@ import Testing
         }
 
         #expect(run.code == 0)
+        #expect(run.errors == "")
         let requested = try #require(counts["requested"])
         let (cancelled, merged) = (try #require(counts["cancelled"]), try #require(counts["merged"]))
         let (fromMemory, decoded) = (try #require(counts["from memory"]), try #require(counts["decoded"]))

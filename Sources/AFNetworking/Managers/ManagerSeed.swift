@@ -1,99 +1,17 @@
 import Foundation
 
-/// The plain values of a session's configuration, for an archive. Stores, monitors, credentials, proxies and TLS
-/// settings are not archived; header fields are.
-struct SessionConfigurationArchive: Codable {
-    private static let key = "sessionConfiguration"
-
-    private var timeoutForRequest: Double
-    private var timeoutForResource: Double
-    private var cachePolicy: UInt
-    private var headers: [String: String]
-    private var usesPipelining: Bool
-    private var connectionsPerHost: Int
-    private var setsCookies: Bool
-    private var cookiePolicy: UInt
-    private var waitsForConnectivity: Bool
-    private var allowsCellularAccess: Bool
-    private var networkServiceType: UInt
-    private var maximumBodyInMemory: Int
-
-    init(_ configuration: URLSessionConfiguration) {
-        timeoutForRequest = configuration.timeoutIntervalForRequest
-        timeoutForResource = configuration.timeoutIntervalForResource
-        cachePolicy = configuration.requestCachePolicy.rawValue
-        headers = [:]
-        for case (let name as String, let value) in configuration.httpAdditionalHeaders ?? [:] {
-            headers[name] = "\(value)"
-        }
-        usesPipelining = configuration.httpShouldUsePipelining
-        connectionsPerHost = configuration.httpMaximumConnectionsPerHost
-        setsCookies = configuration.httpShouldSetCookies
-        cookiePolicy = configuration.httpCookieAcceptPolicy.rawValue
-        waitsForConnectivity = configuration.waitsForConnectivity
-        allowsCellularAccess = configuration.allowsCellularAccess
-        networkServiceType = configuration.networkServiceType.rawValue
-        maximumBodyInMemory = configuration.maximumBodyInMemory
-    }
-
-    func write(to coder: NSCoder) {
-        guard let data = try? ArchivedJSON.data(self) else { return }
-        coder.encode(data as NSData, forKey: SessionConfigurationArchive.key)
-    }
-
-    /// A default configuration with the values of the archive; nil if there are none.
-    static func read(_ coder: NSCoder) -> URLSessionConfiguration? {
-        guard let data = coder.decodeObject(of: NSData.self, forKey: key) as Data?,
-            let archive = try? ArchivedJSON.value(SessionConfigurationArchive.self, in: data)
-        else { return nil }
-        return archive.configuration
-    }
-
-    private var configuration: URLSessionConfiguration {
-        let configuration = URLSessionConfiguration.default
-        configuration.timeoutIntervalForRequest = timeoutForRequest
-        configuration.timeoutIntervalForResource = timeoutForResource
-        configuration.requestCachePolicy = URLRequest.CachePolicy(rawValue: cachePolicy) ?? .useProtocolCachePolicy
-        if !headers.isEmpty { configuration.httpAdditionalHeaders = headers }
-        configuration.httpShouldUsePipelining = usesPipelining
-        configuration.httpMaximumConnectionsPerHost = connectionsPerHost
-        configuration.httpShouldSetCookies = setsCookies
-        if let policy = HTTPCookie.AcceptPolicy(rawValue: cookiePolicy) {
-            configuration.httpCookieAcceptPolicy = policy
-        }
-        configuration.waitsForConnectivity = waitsForConnectivity
-        configuration.allowsCellularAccess = allowsCellularAccess
-        if let type = URLRequest.NetworkServiceType(rawValue: networkServiceType) {
-            configuration.networkServiceType = type
-        }
-        configuration.maximumBodyInMemory = maximumBodyInMemory
-        return configuration
-    }
-}
-
 /// What a new manager of any class is made from, as in a copy.
 ///
-/// The only initializer that every subclass has is `init(coder:)`. The seed calls it with an empty coder, by which the
-/// managers find the seed.
-struct ManagerSeed: Sendable {
-    private struct Pending: Sendable {
-        let coder: ObjectIdentifier
-        let seed: ManagerSeed
-
-        init(_ coder: NSCoder, _ seed: ManagerSeed) {
-            (self.coder, self.seed) = (ObjectIdentifier(coder), seed)
-        }
-    }
-
-    @TaskLocal private static var pending: Pending?
-
+/// The only initializer that every subclass has is `init(coder:)`. The seed calls it with a coder without values, by
+/// which the managers find the seed.
+struct ManagerSeed {
     var baseURL: URL?
     var configuration: URLSessionConfiguration?
 
-    /// Nil for any other coder.
+    /// Nil for the coder of an archive.
     init?(of coder: NSCoder) {
-        guard let pending = Self.pending, pending.coder == ObjectIdentifier(coder) else { return nil }
-        self = pending.seed
+        guard let coder = coder as? SeedCoder else { return nil }
+        self = coder.seed
     }
 
     init(baseURL: URL? = nil, configuration: URLSessionConfiguration? = nil) {
@@ -102,16 +20,51 @@ struct ManagerSeed: Sendable {
     }
 
     func manager<Manager: NSCoding>(of type: Manager.Type) -> Manager {
-        let archiver = NSKeyedArchiver(requiringSecureCoding: true)
-        archiver.finishEncoding()
-        let coder = try? NSKeyedUnarchiver(forReadingFrom: archiver.encodedData)
-        // Otherwise Foundation ends the process for the first value that is asked for.
-        coder?.decodingFailurePolicy = .setErrorAndReturn
-        guard let coder,
-            let manager = Self.$pending.withValue(Pending(coder, self), operation: { type.init(coder: coder) })
-        else {
+        guard let manager = type.init(coder: SeedCoder(self)) else {
             preconditionFailure("\(type) cannot be copied: its init(coder:) makes nothing of a coder without values")
         }
         return manager
     }
+}
+
+/// A coder without values.
+///
+/// An empty archive has none either, but its unarchiver writes to standard error for each value that is asked for.
+private final class SeedCoder: NSCoder {
+    let seed: ManagerSeed
+
+    init(_ seed: ManagerSeed) {
+        self.seed = seed
+    }
+
+    override var allowsKeyedCoding: Bool { true }
+    override var requiresSecureCoding: Bool { true }
+    override var allowedClasses: [AnyClass]? { nil }
+    override var error: (any Error)? { nil }
+
+    override func containsValue(forKey key: String) -> Bool { false }
+
+    // MARK: - Objects
+
+    override func decodeObject() -> Any? { nil }
+    override func decodeObject(forKey key: String) -> Any? { nil }
+    override func decodeObject(of classes: [AnyClass]?, forKey key: String) -> Any? { nil }
+    override func decodeObject<Object: NSObject & NSCoding>(of cls: Object.Type, forKey key: String) -> Object? { nil }
+    override func decodePropertyList() -> Any? { nil }
+    override func decodePropertyList(forKey key: String) -> Any? { nil }
+
+    // MARK: - Numbers and bytes
+
+    override func decodeBool(forKey key: String) -> Bool { false }
+    override func decodeCInt(forKey key: String) -> Int32 { 0 }
+    override func decodeInt32(forKey key: String) -> Int32 { 0 }
+    override func decodeInt64(forKey key: String) -> Int64 { 0 }
+    override func decodeInteger(forKey key: String) -> Int { 0 }
+    override func decodeFloat(forKey key: String) -> Float { 0 }
+    override func decodeDouble(forKey key: String) -> Double { 0 }
+    override func decodeData() -> Data? { nil }
+    override func withDecodedUnsafeBufferPointer<Value>(
+        forKey key: String,
+        body: (UnsafeBufferPointer<UInt8>?) throws -> Value
+    ) rethrows -> Value { try body(nil) }
 }

@@ -19,6 +19,21 @@ final class WordSerializer: NSObject, URLResponseSerialization {
     func responseObject(for response: URLResponse?, data: Data?, error: NSErrorPointer) -> Any? { "a word" }
 }
 
+/// A manager that reads values of its own, as one of a program does.
+final class ReadingManager: HTTPSessionManager, @unchecked Sendable {
+    let read: [AnyHashable?]
+
+    required init?(coder: NSCoder) {
+        let bytes = coder.withDecodedUnsafeBufferPointer(forKey: "bytes") { $0?.count }
+        read = [
+            coder.decodeObject(of: NSString.self, forKey: "text"), coder.decodeObject(forKey: "object") as? NSString,
+            coder.decodeBool(forKey: "flag"), coder.decodeInteger(forKey: "number"),
+            coder.decodeDouble(forKey: "double"), bytes,
+        ]
+        super.init(coder: coder)
+    }
+}
+
 /// What the archive and the copy of a manager, or an operation, keep.
 @Suite struct ManagerArchiveTests {
     /// Pins that no server of the tests has.
@@ -64,6 +79,22 @@ final class WordSerializer: NSObject, URLResponseSerialization {
             let read = try ManagerArchiveTests.archived(manager)
             #expect(read?.baseURL == manager.baseURL && read?.responseSerializer is JSONResponseSerializer)
         }
+    }
+
+    @Test func `6.5 making and copying managers writes nothing to standard error`() async {
+        let result = await #expect(
+            processExitsWith: .success,
+            observing: [\.standardErrorContent, \.exitStatus]
+        ) {
+            let managers: [any NSObject & NSCopying] = [
+                HTTPSessionManager.manager(), ReadingManager.manager(), URLSessionManager(),
+                HTTPRequestOperationManager.manager(), HTTPSessionManager(baseURL: URL(string: "https://example.com/")),
+            ]
+            for manager in managers { _ = manager.copy() }
+            #expect(ReadingManager.manager().read == [nil, nil, false, 0, 0.0, nil])
+        }
+        let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+        #expect(text.split(separator: "\n").filter { $0.contains("Unarchiver") || $0.contains("corrupt") } == [])
     }
 
     @Test func `6.5 infinite timeouts are archived, with all other settings`() throws {
