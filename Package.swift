@@ -246,6 +246,19 @@ let package = Package(
             dependencies: ["AFImages", "AFNetworking", "AFNetworkingTesting"],
             swiftSettings: legacy
         ),
+        // The same in Swift 6, in classes of the main actor: it compiles, and the compiler warns where a closure is called on
+        // a queue of the program's choice.
+        .testTarget(
+            name: "AFNetworkingSwift6Tests",
+            dependencies: ["AFImages", "AFNetworking", "AFNetworkingTesting", "AFSecurity"],
+            swiftSettings: [.unsafeFlags(["-suppress-warnings"])]
+        ),
+        // Code in a module whose default isolation is the main actor.
+        .testTarget(
+            name: "AFDefaultIsolationTests",
+            dependencies: ["AFNetworking", "AFNetworkingTesting"],
+            swiftSettings: [.defaultIsolation(MainActor.self), .unsafeFlags(["-suppress-warnings"])]
+        ),
         .testTarget(
             name: "AFSecurityTests",
             dependencies: ["AFNetworkingTesting", "AFSecurity", "AFTLS", "AFURLSession"],

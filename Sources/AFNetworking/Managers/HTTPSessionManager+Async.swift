@@ -42,7 +42,7 @@ extension HTTPSessionManager {
     ///   - headers: Replace fields that the request serializer has set.
     ///   - type: What to decode.
     ///   - decoder: Decodes it.
-    public nonisolated(nonsending) func get<Value: Decodable & Sendable>(
+    public nonisolated(nonsending) func get<Value: Decodable>(
         _ urlString: String,
         parameters: Any? = nil,
         headers: [String: String]? = nil,
@@ -106,7 +106,7 @@ extension HTTPSessionManager {
     ///   - headers: Replace fields that the request serializer has set.
     ///   - type: What to decode.
     ///   - decoder: Decodes it.
-    public nonisolated(nonsending) func post<Value: Decodable & Sendable>(
+    public nonisolated(nonsending) func post<Value: Decodable>(
         _ urlString: String,
         parameters: Any? = nil,
         headers: [String: String]? = nil,
@@ -127,7 +127,7 @@ extension HTTPSessionManager {
     }
 
     /// Puts parameters and takes the response as a value.
-    public nonisolated(nonsending) func put<Value: Decodable & Sendable>(
+    public nonisolated(nonsending) func put<Value: Decodable>(
         _ urlString: String,
         parameters: Any? = nil,
         headers: [String: String]? = nil,
@@ -148,7 +148,7 @@ extension HTTPSessionManager {
     }
 
     /// Patches with parameters and takes the response as a value.
-    public nonisolated(nonsending) func patch<Value: Decodable & Sendable>(
+    public nonisolated(nonsending) func patch<Value: Decodable>(
         _ urlString: String,
         parameters: Any? = nil,
         headers: [String: String]? = nil,
@@ -170,28 +170,52 @@ extension HTTPSessionManager {
 
     // MARK: - Performing
 
-    private nonisolated(nonsending) func perform<Value: Decodable & Sendable>(
+    /// Decodes where the caller is: the conformance of a type may be on the caller's actor. The serializer only checks
+    /// the response.
+    private nonisolated(nonsending) func perform<Value: Decodable>(
         _ call: Call,
         decoding type: Value.Type,
         _ decoder: JSONDecoder
     ) async throws(RequestFailure) -> Value {
-        let serializer = DecodingResponseSerializer<Value>(decoder: decoder)
+        let serializer = HTTPResponseSerializer()
         let own = responseSerializer
         // The statuses that a wrapped serializer accepts are unknown: keep those of a new serializer.
         if !(own is AdaptedResponseSerializer) { serializer.acceptableStatusCodes = own.acceptableStatusCodes }
         // Of other serializers the types are not those of JSON.
-        if own is JSONResponseSerializer { serializer.acceptableContentTypes = own.acceptableContentTypes }
-        let answer = try await perform(call, by: serializer)
-        if let value = answer.object as? Value { return value }
-        var details = [NSLocalizedDescriptionKey: "The response has no body; a \(type) was asked for."]
-        details[NSLocalizedFailureReasonErrorKey] = ResponseSummary(answer.response, Data())?.text
-        throw RequestFailure(URLError(.zeroByteResource, userInfo: details), answer.response, kind: .decoding)
+        serializer.acceptableContentTypes =
+            own is JSONResponseSerializer ? own.acceptableContentTypes : decoder.acceptableContentTypes
+        let (outcome, _) = try await outcome(of: call, by: serializer)
+        let response = outcome.response
+        guard let body = outcome.object as? Data else {
+            throw outcome.error.map { RequestFailure($0, response) } ?? Self.noBody(of: response, for: type)
+        }
+        let (object, error) = collectingError {
+            serializer.serializeContent(of: response, data: body, error: $0) { body in
+                try BodyDecoding.object(in: body) { try BodyDecoding<Value>.value(in: $0, by: decoder) }
+            }
+        }
+        if let error { throw RequestFailure(error, response, object) }
+        guard let value = object as? Value else { throw Self.noBody(of: response, for: type) }
+        return value
     }
 
-    private nonisolated(nonsending) func perform(
-        _ call: Call,
+    private static func noBody<Value>(of response: URLResponse?, for type: Value.Type) -> RequestFailure {
+        var details = [NSLocalizedDescriptionKey: "The response has no body; a \(type) was asked for."]
+        details[NSLocalizedFailureReasonErrorKey] = ResponseSummary(response, Data())?.text
+        return RequestFailure(URLError(.zeroByteResource, userInfo: details), response, kind: .decoding)
+    }
+
+    private nonisolated(nonsending) func perform(_ call: Call) async throws(RequestFailure) -> SerializedResponse {
+        let (outcome, task) = try await outcome(of: call)
+        if let error = outcome.error { throw RequestFailure(error, outcome.response, outcome.object) }
+        let response = outcome.response as? HTTPURLResponse
+        return SerializedResponse(object: outcome.object, response: response, task: outcome.task ?? task)
+    }
+
+    private nonisolated(nonsending) func outcome(
+        of call: Call,
         by serializer: (any URLResponseSerialization)? = nil
-    ) async throws(RequestFailure) -> SerializedResponse {
+    ) async throws(RequestFailure) -> (VerbOutcome, URLSessionDataTask) {
         let request: URLRequest
         do {
             request = try self.request(for: call)
@@ -211,9 +235,6 @@ extension HTTPSessionManager {
             record?.cancel(task)
             task.cancel()
         }
-        let outcome = makeOutcome()
-        if let error = outcome.error { throw RequestFailure(error, outcome.response, outcome.object) }
-        let response = outcome.response as? HTTPURLResponse
-        return SerializedResponse(object: outcome.object, response: response, task: outcome.task ?? task)
+        return (makeOutcome(), task)
     }
 }

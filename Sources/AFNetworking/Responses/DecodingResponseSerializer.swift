@@ -78,21 +78,13 @@ open class DecodingResponseSerializer<Value: Decodable & SendableMetatype>: HTTP
     /// `NSCocoaErrorDomain`; the original is under ``HTTPResponseSerializer/decodingErrorKey``.
     open override func responseObject(for response: URLResponse?, data: Data?, error: NSErrorPointer) -> Any? {
         serializeContent(of: response, data: data, error: error) { body in
-            guard !body.isEmpty else { return (Value.self as? any EmptyRepresentable.Type)?.emptyValue }
             let decoding = decoding.withLock { $0 }
-            do {
-                return try decoding.decode(body)
-            } catch let failure {
-                throw Self.described(failure)
-            }
+            return try BodyDecoding.object(in: body, decode: decoding.decode)
         }
     }
 
     private static func decode(with decoder: any BodyDecoder) -> Decoding {
-        Decoding(
-            decode: { body in try decoder.decode(Value.self, from: checked(body, for: decoder)) },
-            isJSON: decoder is JSONDecoder
-        )
+        Decoding(decode: { try BodyDecoding<Value>.value(in: $0, by: decoder) }, isJSON: decoder is JSONDecoder)
     }
 
     /// Only in the Swift task of its caller: to decode a value runs the program's code.
@@ -101,26 +93,7 @@ open class DecodingResponseSerializer<Value: Decodable & SendableMetatype>: HTTP
             && type(of: self) == DecodingResponseSerializer.self
     }
 
-    /// The body as the decoder can read it without running out of stack.
-    private static func checked(_ body: Data, for decoder: any BodyDecoder) throws -> Data {
-        if decoder is JSONDecoder { return try JSONText(body, deepest: JSONText.deepestDecodableLevel).data }
-        if decoder is PropertyListDecoder { try PropertyListGuard.check(body) }
-        return body
-    }
-
     // MARK: - Errors
-
-    /// An error that keeps the one it describes: converted by Foundation, a Swift error loses its description.
-    private static func described(_ failure: any Error) -> NSError {
-        let converted = failure as NSError
-        var userInfo = converted.userInfo
-        userInfo[HTTPResponseSerializer.decodingErrorKey] = failure
-        guard let failure = failure as? DecodingError else {
-            return NSError(domain: converted.domain, code: converted.code, userInfo: userInfo)
-        }
-        userInfo[NSLocalizedDescriptionKey] = "Could not decode \(Value.self) from the body: \(failure.explanation)"
-        return NSError(domain: NSCocoaErrorDomain, code: CocoaError.coderReadCorrupt.rawValue, userInfo: userInfo)
-    }
 
     /// The error about the response or, without one, that of the decoder: the latter often follows from the former.
     private static func firstProblem(in error: NSError) -> any Error {
@@ -173,24 +146,6 @@ final class UnarchivableResponseSerializer: HTTPResponseSerializer, @unchecked S
     }
 
     required init?(coder: NSCoder) { nil }
-}
-
-extension DecodingError {
-    /// What was wrong, and where.
-    fileprivate var explanation: String {
-        switch self {
-        case .typeMismatch(_, let context), .valueNotFound(_, let context), .dataCorrupted(let context):
-            Self.place(context.codingPath) + context.debugDescription.asPeerText
-        case .keyNotFound(let key, let context):
-            Self.place(context.codingPath) + "no value for the key \"\(key.stringValue)\""
-        @unknown default: String(describing: self)
-        }
-    }
-
-    private static func place(_ path: [any CodingKey]) -> String {
-        guard !path.isEmpty else { return "" }
-        return "at \(path.map { $0.intValue.map(String.init) ?? $0.stringValue }.joined(separator: ".").asPeerText): "
-    }
 }
 
 /// Decodes bodies for a ``DecodingResponseSerializer``.
