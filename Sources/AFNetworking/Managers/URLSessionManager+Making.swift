@@ -20,6 +20,8 @@ extension URLSessionManager {
         if isFirst { being?.note(task) }
         // For the notification.
         task.keepsMetrics = true
+        // As in AFNetworking, so that a program can tell whose task it is.
+        task.taskDescription = addressText
         record.adoptCurrentProgress(task)
         // An invalid session would wait until the task is resumed.
         if session.isInvalidated { task.cancel() }

@@ -363,9 +363,11 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
 
     /// Class, session and operation queue.
     open override var description: String {
-        let address = String(UInt(bitPattern: ObjectIdentifier(self)), radix: 16)
-        return "<\(type(of: self)): 0x\(address), session: \(session), operationQueue: \(operationQueue)>"
+        "<\(type(of: self)): \(addressText), session: \(session), operationQueue: \(operationQueue)>"
     }
+    /// The address of the manager, which its tasks have for their description until the program sets another.
+    var addressText: String { "0x" + String(UInt(bitPattern: ObjectIdentifier(self)), radix: 16) }
+
 
     // MARK: - Delegate of the session
     //
