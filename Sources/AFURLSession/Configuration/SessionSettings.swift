@@ -47,6 +47,7 @@ struct SessionSettings: Sendable {
     var monitoring = MonitoringSettings()
     var interception = InterceptionSettings()
     var background = BackgroundSettings()
+    var networks = NetworkHints()
 
     /// Read once: another thread may change the environment during a read.
     static let systemTemporaryFolder = FileManager.default.temporaryDirectory.path

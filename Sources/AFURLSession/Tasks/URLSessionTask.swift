@@ -463,6 +463,26 @@ extension URLSessionTask {
     /// How many bytes you expect the task to receive: for your own use, the session schedules nothing by it.
     public var countOfBytesClientExpectsToReceive: Int64 {
         get { snapshot.withLock { $0.plans.value.bytesToReceive } }
+        var prefersIncrementalDelivery = true
+        /// What the interceptors are called in; taken when they are.
+        var context: CallerContext?
         set { snapshot.withLock { $0.plans.value.bytesToReceive = newValue } }
     }
 }
+
+    /// Whether you want parts of the response as they arrive. Kept, and **of no effect here**: a delegate gets each part,
+    /// and a completion handler the whole. True by default.
+    public var prefersIncrementalDelivery: Bool {
+        get { snapshot.withLock { $0.plans.value.prefersIncrementalDelivery } }
+        set { snapshot.withLock { $0.plans.value.prefersIncrementalDelivery = newValue } }
+    }
+}
+
+extension URLRequest {
+    /// Whether the request has interceptors of its own.
+    fileprivate func isIntercepted(_ frozen: Result<WireRequest, RequestRejection>) -> Bool {
+        switch frozen {
+        case .success(let request): request.hasInterceptors
+        case .failure: contents.interception.hasInterceptors
+        }
+    }

@@ -38,6 +38,36 @@ open class NSMutableURLRequest: NSURLRequest {
         set { value.allowsCellularAccess = newValue }
     }
 
+    /// Kept, and of no effect here: ``URLRequest/allowsExpensiveNetworkAccess``.
+    open override var allowsExpensiveNetworkAccess: Bool {
+        get { value.allowsExpensiveNetworkAccess }
+        set { value.allowsExpensiveNetworkAccess = newValue }
+    }
+
+    /// Kept, and of no effect here: ``URLRequest/allowsConstrainedNetworkAccess``.
+    open override var allowsConstrainedNetworkAccess: Bool {
+        get { value.allowsConstrainedNetworkAccess }
+        set { value.allowsConstrainedNetworkAccess = newValue }
+    }
+
+    /// Kept, and of no effect here: ``URLRequest/attribution-swift.property``.
+    open override var attribution: Attribution {
+        get { value.attribution }
+        set { value.attribution = newValue }
+    }
+
+    /// Kept, and of no effect here: ``URLRequest/requiresDNSSECValidation``.
+    open override var requiresDNSSECValidation: Bool {
+        get { value.requiresDNSSECValidation }
+        set { value.requiresDNSSECValidation = newValue }
+    }
+
+    /// Kept, and of no effect here: ``URLRequest/assumesHTTP3Capable``.
+    open override var assumesHTTP3Capable: Bool {
+        get { value.assumesHTTP3Capable }
+        set { value.assumesHTTP3Capable = newValue }
+    }
+
     /// The method, in upper case if it is one that ``URLRequest/httpMethod`` names. Setting nil restores `GET`.
     open override var httpMethod: String? {
         get { value.httpMethod }

@@ -51,6 +51,21 @@ open class NSURLRequest: NSObject, NSCopying, NSMutableCopying, NSSecureCoding {
     /// Whether the session may send the request over a cellular network.
     open var allowsCellularAccess: Bool { value.allowsCellularAccess }
 
+    /// Kept, and of no effect here: ``URLRequest/allowsExpensiveNetworkAccess``.
+    open var allowsExpensiveNetworkAccess: Bool { value.allowsExpensiveNetworkAccess }
+
+    /// Kept, and of no effect here: ``URLRequest/allowsConstrainedNetworkAccess``.
+    open var allowsConstrainedNetworkAccess: Bool { value.allowsConstrainedNetworkAccess }
+
+    /// Kept, and of no effect here: ``URLRequest/attribution-swift.property``.
+    open var attribution: Attribution { value.attribution }
+
+    /// Kept, and of no effect here: ``URLRequest/requiresDNSSECValidation``.
+    open var requiresDNSSECValidation: Bool { value.requiresDNSSECValidation }
+
+    /// Kept, and of no effect here: ``URLRequest/assumesHTTP3Capable``.
+    open var assumesHTTP3Capable: Bool { value.assumesHTTP3Capable }
+
     /// The method.
     open var httpMethod: String? { value.httpMethod }
 

@@ -18,8 +18,9 @@ package struct RequestTerms: Hashable, Sendable, Codable {
     private var addsStoredCookies: Bool
     private var mainDocument: String?
     private var withheldFields: Set<String>
-    // Archives of former versions lack it.
+    // Archives of former versions lack these two.
     private var keepsCoding: Bool?
+    private var hints: RequestHints?
     private var usesHTTP10: Bool
     private var redirects: RedirectPolicy?
     private var skipsSessionInterceptors: Bool
@@ -49,6 +50,7 @@ package struct RequestTerms: Hashable, Sendable, Codable {
         mainDocument = contents.cookies.mainDocumentURL?.absoluteString
         withheldFields = wire.withheld
         keepsCoding = wire.keepsCoding ? true : nil
+        hints = contents.hints == .usual ? nil : contents.hints.value
         usesHTTP10 = wire.version == .http10
         redirects = contents.redirectPolicy
         skipsSessionInterceptors = contents.interception.value.skipsSession
@@ -84,6 +86,7 @@ package struct RequestTerms: Hashable, Sendable, Codable {
             contents.limits.value.serviceType = serviceType.flatMap { URLRequest.NetworkServiceType(rawValue: $0) }
             contents.limits.value.sendRate = sendRate
             contents.limits.value.allowsCellular = allowsCellular
+            contents.hints.value = hints ?? RequestHints()
             contents.cookies.isHandled = handlesCookies
             contents.cookies.mainDocumentURL = mainDocument.flatMap { URL(string: $0) }
             contents.wire.value.addsStoredCookies = addsStoredCookies

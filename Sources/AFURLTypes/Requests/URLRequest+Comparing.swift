@@ -7,6 +7,7 @@ extension URLRequest: Hashable {
         one.url == other.url && one.httpMethod == other.httpMethod && one.cachePolicy == other.cachePolicy
             && one.timeoutInterval == other.timeoutInterval && one.httpBody == other.httpBody
             && one.contents.cookies == other.contents.cookies && one.contents.limits == other.contents.limits
+            && one.contents.hints == other.contents.hints
             && one.contents.wire == other.contents.wire && one.bodyStream?.stream === other.bodyStream?.stream
             && one.redirectPolicy == other.redirectPolicy
             && one.contents.interception.value.skipsSession == other.contents.interception.value.skipsSession

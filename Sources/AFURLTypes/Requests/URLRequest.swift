@@ -40,6 +40,7 @@ public struct URLRequest: Sendable {
         package var redirectPolicy: RedirectPolicy?
         package var cookies = RequestCookies()
         package var limits = OwnLimits.usual
+        package var hints = OwnHints.usual
         package var wire = OwnWire.usual
         package var interception = OwnInterception.usual
         /// The properties that URL protocol classes have stored.

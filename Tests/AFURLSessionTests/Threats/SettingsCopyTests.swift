@@ -38,6 +38,7 @@ struct SettingsCopyTests {
         "monitoring": { $0[\.monitoring.keepsMetrics].toggle() },
         "interception": { $0[\.interception.kept.interceptors] = [RetryRules()] },
         "background": { $0[\.background.isDiscretionary] = true },
+        "networks": { $0.multipathServiceType = .handover },
     ]
 
     private func text(_ label: String, of configuration: URLSessionConfiguration) -> String {
