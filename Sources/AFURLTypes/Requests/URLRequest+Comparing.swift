@@ -14,11 +14,13 @@ extension URLRequest: Hashable {
             && one.contents.fields.dictionary == other.contents.fields.dictionary
     }
 
-    /// Feeds URL, method and body into the hasher.
+    /// Feeds URL, main document, method and body into the hasher.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(url)
+        hasher.combine(mainDocumentURL)
         hasher.combine(httpMethod)
         hasher.combine(httpBody)
+        hasher.combine(bodyStream.map { ObjectIdentifier($0.stream) })
     }
 }
 

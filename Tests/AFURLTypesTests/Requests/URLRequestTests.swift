@@ -216,4 +216,25 @@ struct URLRequestTests {
         }
         #expect(hosts == ["a.test", "b.test", nil, nil])
     }
+
+    @Test func `requests that differ in the main document or the body stream have different hashes`() throws {
+        let base = URLRequest(url: try #require(URL(string: "https://example.org/")))
+        let documents = (0..<20).map { number in
+            var request = base
+            request.mainDocumentURL = URL(string: "https://example.org/\(number)")
+            return request
+        }
+        let streams = (0..<20).map { number in
+            var request = base
+            request.httpBodyStream = InputStream(data: Data("\(number)".utf8))
+            return request
+        }
+
+        let all = [base] + documents + streams
+        #expect(Set(all).count == 41)
+        #expect(Set(all.map(\.hashValue)).count == 41)
+        #expect(Set(all.map { NSURLRequest($0).hash }).count == 41)
+        let copy = streams[3]
+        #expect(copy == streams[3] && copy.hashValue == streams[3].hashValue)
+    }
 }
