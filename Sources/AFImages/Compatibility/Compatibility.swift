@@ -67,6 +67,11 @@ extension ImageDisplaying {
     }
 
     /// The cache of images of ``sharedImageDownloader``, as AFNetworking 2 has it.
+    /// ``sharedImageDownloader`` of the class, set as in Objective-C.
+    public static func setSharedImageDownloader(_ imageDownloader: ImageDownloader) {
+        sharedImageDownloader = imageDownloader
+    }
+
     public static func sharedImageCache() -> (any ImageRequestCache)? { sharedImageDownloader.imageCache }
 
     /// Sets the cache of images of ``sharedImageDownloader``; nil is a new one of the standard kind.

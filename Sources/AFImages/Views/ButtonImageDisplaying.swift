@@ -17,10 +17,15 @@ public import Foundation
 }
 
 extension ButtonImageDisplaying {
-    /// The downloader of all buttons without one of their own.
+    /// The downloader of the buttons of this class without one of their own: ``ButtonImageLoading/sharedImageDownloader``,
+    /// unless set. That of one class is not that of its subclasses.
     public static var sharedImageDownloader: ImageDownloader {
-        get { ButtonImageLoading.sharedImageDownloader }
-        set { ButtonImageLoading.sharedImageDownloader = newValue }
+        get { ButtonImageLoading.ofClasses[ObjectIdentifier(self)] ?? ButtonImageLoading.sharedImageDownloader }
+        set { ButtonImageLoading.ofClasses[ObjectIdentifier(self)] = newValue }
+    }
+
+    private var downloader: ImageDownloader {
+        buttonImageLoading.imageDownloader ?? type(of: self).sharedImageDownloader
     }
 
     // MARK: - Images
@@ -37,6 +42,7 @@ extension ButtonImageDisplaying {
     }
 
     /// Loads an image for a state, as ``ImageDisplaying/setImage(with:placeholderImage:success:failure:)`` does.
+    @preconcurrency
     public func setImage(
         for state: ControlState,
         with request: URLRequest,
@@ -46,7 +52,7 @@ extension ButtonImageDisplaying {
     ) {
         let order = ImageSlot.Order(request: request, placeholder: placeholderImage, success: success, failure: failure)
         let slot = buttonImageLoading.slot(.image, state)
-        slot.load(order, by: buttonImageLoading.downloader) { [weak self] image in
+        slot.load(order, by: downloader) { [weak self] image in
             self?.setImage(image, for: state)
         }
     }
@@ -71,6 +77,7 @@ extension ButtonImageDisplaying {
 
     /// Loads a background image for a state, as
     /// ``ImageDisplaying/setImage(with:placeholderImage:success:failure:)`` does.
+    @preconcurrency
     public func setBackgroundImage(
         for state: ControlState,
         with request: URLRequest,
@@ -80,7 +87,7 @@ extension ButtonImageDisplaying {
     ) {
         let order = ImageSlot.Order(request: request, placeholder: placeholderImage, success: success, failure: failure)
         let slot = buttonImageLoading.slot(.background, state)
-        slot.load(order, by: buttonImageLoading.downloader) { [weak self] image in
+        slot.load(order, by: downloader) { [weak self] image in
             self?.setBackgroundImage(image, for: state)
         }
     }
@@ -100,18 +107,18 @@ extension ButtonImageDisplaying {
         let state: ControlState
     }
 
-    /// The downloader of all buttons without one of their own: ``ImageDownloader/shared``, unless set.
+    /// The downloader of all buttons whose class has none: ``ImageDownloader/shared``, unless set.
     public static var sharedImageDownloader: ImageDownloader = .shared
+    static var ofClasses: [ObjectIdentifier: ImageDownloader] = [:]
 
     private var slots: [Place: ImageSlot] = [:]
 
-    /// The downloader of this button; nil, as it is at first, for ``sharedImageDownloader``.
+    /// The downloader of this button; nil, as it is at first, for ``ButtonImageDisplaying/sharedImageDownloader`` of its
+    /// class.
     public var imageDownloader: ImageDownloader?
 
     /// For a new button.
     public nonisolated init() {}
-
-    var downloader: ImageDownloader { imageDownloader ?? Self.sharedImageDownloader }
 
     func slot(_ kind: Kind, _ state: ControlState) -> ImageSlot {
         let known: Set<ControlState> = [.normal, .highlighted, .selected, .disabled]

@@ -26,10 +26,11 @@ public import Foundation
 }
 
 extension ImageDisplaying {
-    /// The downloader of all views without one of their own.
+    /// The downloader of the views of this class without one of their own: ``ImageLoading/sharedImageDownloader``, unless
+    /// set. That of one class is not that of its subclasses.
     public static var sharedImageDownloader: ImageDownloader {
-        get { ImageLoading.sharedImageDownloader }
-        set { ImageLoading.sharedImageDownloader = newValue }
+        get { ImageLoading.ofClasses[ObjectIdentifier(self)] ?? ImageLoading.sharedImageDownloader }
+        set { ImageLoading.ofClasses[ObjectIdentifier(self)] = newValue }
     }
 
     /// Loads the image at a URL, with the field `Accept: image/*`.
@@ -50,6 +51,7 @@ extension ImageDisplaying {
     ///   - success: Called instead of showing the image: the closure has to show it. The response is nil for an image
     ///     from the image cache.
     ///   - failure: Called when there is no image; what is shown stays.
+    @preconcurrency
     public func setImage(
         with request: URLRequest,
         placeholderImage: Image?,
@@ -58,7 +60,7 @@ extension ImageDisplaying {
     ) {
         imageLoading.slot.load(
             ImageSlot.Order(request: request, placeholder: placeholderImage, success: success, failure: failure),
-            by: imageLoading.downloader
+            by: imageLoading.imageDownloader ?? type(of: self).sharedImageDownloader
         ) { [weak self] image in
             self?.image = image
         }
@@ -72,12 +74,13 @@ extension ImageDisplaying {
 
 /// The state of an image view that loads images.
 @MainActor public final class ImageLoading {
-    /// The downloader of all views without one of their own: ``ImageDownloader/shared``, unless set.
+    /// The downloader of all views whose class has none: ``ImageDownloader/shared``, unless set.
     public static var sharedImageDownloader: ImageDownloader = .shared
+    static var ofClasses: [ObjectIdentifier: ImageDownloader] = [:]
 
     let slot = ImageSlot()
 
-    /// The downloader of this view; nil, as it is at first, for ``sharedImageDownloader``.
+    /// The downloader of this view; nil, as it is at first, for ``ImageDisplaying/sharedImageDownloader`` of its class.
     public var imageDownloader: ImageDownloader?
 
     /// For a new view.
@@ -85,6 +88,4 @@ extension ImageDisplaying {
 
     /// The receipt of the image that loads; nil if none does.
     public var activeReceipt: ImageDownloadReceipt? { slot.receipt }
-
-    var downloader: ImageDownloader { imageDownloader ?? Self.sharedImageDownloader }
 }

@@ -191,8 +191,15 @@ import Testing
             var image: Image?
         }
         #expect(Shared.sharedImageDownloader === ImageDownloader.shared)
-        #expect(Shared().imageLoading.downloader === ImageDownloader.shared)
-        #expect(view.imageLoading.downloader === downloader)
+        #expect(ImageLoading.sharedImageDownloader === ImageDownloader.shared)
+
+        let view = Shared()
+        ImageLoading.sharedImageDownloader = downloader
+        defer { ImageLoading.sharedImageDownloader = .shared }
+        view.setImage(with: site.server.url("/waiting/1"))
+        #expect(Shared.sharedImageDownloader === downloader)
+        #expect(view.imageLoading.activeReceipt?.task.session === downloader.sessionManager.session)
+        view.cancelImageDownloadTask()
     }
 
     // MARK: - Buttons
