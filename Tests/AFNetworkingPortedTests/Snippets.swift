@@ -111,13 +111,13 @@ enum RequestSnippets {
 
     static func form(_ urlString: String) -> URLRequest {
         var error: NSError?
-        var request = AFHTTPRequestSerializer()
+        let request = AFHTTPRequestSerializer()
             .request(withMethod: "POST", urlString: urlString, parameters: parameters, error: &error)
         request.addValue("Bearer token", forHTTPHeaderField: "Authorization")
         if let error = error {
             print(error.localizedDescription)
         }
-        return request
+        return request as URLRequest
     }
 
     static func json(_ urlString: String) throws -> URLRequest {
@@ -129,7 +129,7 @@ enum RequestSnippets {
         var error: NSError?
         let request = AFJSONRequestSerializer()
             .request(withMethod: "POST", urlString: "http://a.test/", parameters: Date(), error: &error)
-        return (request, error)
+        return (request as URLRequest, error)
     }
 }
 

@@ -248,36 +248,40 @@ extension HTTPRequestSerializer {
 
     /// ``request(withMethod:urlString:parameters:)`` with the error at a pointer, as AFNetworking 3 has it.
     ///
-    /// - Returns: The request. If it cannot be made, one without a URL: its task fails before anything is sent.
+    /// - Returns: The request, which you can change. If it cannot be made, one without a URL: its task fails before
+    ///   anything is sent.
     public func request(
         withMethod method: String,
         urlString: String,
         parameters: Any?,
         error: NSErrorPointer
-    ) -> URLRequest {
-        reporting(to: error) {
+    ) -> NSMutableURLRequest {
+        let made = reporting(to: error) {
             try request(withMethod: method, urlString: urlString, parameters: parameters)
-        } ?? .withoutURL
+        }
+        return NSMutableURLRequest(made ?? .withoutURL)
     }
 
     /// ``multipartFormRequest(withMethod:urlString:parameters:constructingBodyWith:)`` with the error at a pointer.
     ///
-    /// - Returns: The request. If it cannot be made, one without a URL: its task fails before anything is sent.
+    /// - Returns: The request, which you can change. If it cannot be made, one without a URL: its task fails before
+    ///   anything is sent.
     public func multipartFormRequest(
         withMethod method: String,
         urlString: String,
         parameters: [String: Any]?,
         constructingBodyWith block: ((any MultipartFormData) -> Void)?,
         error: NSErrorPointer
-    ) -> URLRequest {
-        reporting(to: error) {
+    ) -> NSMutableURLRequest {
+        let made = reporting(to: error) {
             try multipartFormRequest(
                 withMethod: method,
                 urlString: urlString,
                 parameters: parameters,
                 constructingBodyWith: block
             )
-        } ?? .withoutURL
+        }
+        return NSMutableURLRequest(made ?? .withoutURL)
     }
 }
 
