@@ -57,6 +57,7 @@ extension ImageDisplaying {
     }
 
     /// ``setImage(with:placeholderImage:success:failure:)`` under its old name.
+    @preconcurrency
     public func setImageWith(
         _ urlRequest: URLRequest,
         placeholderImage: Image?,
@@ -66,12 +67,12 @@ extension ImageDisplaying {
         setImage(with: urlRequest, placeholderImage: placeholderImage, success: success, failure: failure)
     }
 
-    /// The cache of images of ``sharedImageDownloader``, as AFNetworking 2 has it.
     /// ``sharedImageDownloader`` of the class, set as in Objective-C.
     public static func setSharedImageDownloader(_ imageDownloader: ImageDownloader) {
         sharedImageDownloader = imageDownloader
     }
 
+    /// The cache of images of ``sharedImageDownloader``, as AFNetworking 2 has it.
     public static func sharedImageCache() -> (any ImageRequestCache)? { sharedImageDownloader.imageCache }
 
     /// Sets the cache of images of ``sharedImageDownloader``; nil is a new one of the standard kind.

@@ -179,6 +179,7 @@ public final class ImageDownloader: Sendable {
     ///   - failure: Called on the main queue.
     /// - Returns: A receipt to cancel with; nil if nothing is loaded, as the image was in the cache or there is no URL.
     @discardableResult
+    @preconcurrency
     public func downloadImage(
         for request: URLRequest,
         withReceiptID receiptID: UUID = UUID(),

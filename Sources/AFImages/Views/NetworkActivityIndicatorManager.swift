@@ -112,11 +112,13 @@ public final class NetworkActivityIndicatorManager: Sendable {
     public var isNetworkActivityIndicatorVisible: Bool { state.withLock { $0.isVisible } }
 
     /// Sets what shows and hides. Called on the main queue, for changes only.
+    @preconcurrency
     public func setNetworkingActivityAction(_ block: Action?) {
         state.set(\.action, block)
     }
 
     /// Sets what is called once for each change of ``activityCount``. Called on the main queue.
+    @preconcurrency
     public func setActivityCountDidChange(_ block: CountObserver?) {
         state.set(\.countObserver, block)
     }

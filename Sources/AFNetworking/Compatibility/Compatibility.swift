@@ -63,6 +63,7 @@ extension URLSessionManager {
     /// disposition, or nil if the completion will be called.
     ///
     /// What is none of these cancels the challenge.
+    @preconcurrency
     public func setAuthenticationChallengeHandler(
         _ handler:
             @escaping @Sendable (
@@ -86,6 +87,7 @@ extension URLSessionManager {
     /// The block never hears of servers' certificates, client certificates, NTLM and Negotiate: those versions have them
     /// answered for the whole session, and ``securityPolicy`` decides about servers. With `.useCredential` and no
     /// credential the request goes on without one.
+    @preconcurrency
     public func setTaskDidReceiveAuthenticationChallengeBlock(_ block: TaskDidReceiveChallenge?) {
         guard let block else { return setAuthenticationChallengeHandler(nil as AuthenticationChallengeHandler?) }
         let ofSession: Set = [
@@ -106,6 +108,7 @@ extension URLSessionManager {
     }
 
     /// Makes a data task without progress, as AFNetworking 2 has it.
+    @preconcurrency
     public func dataTask(
         with request: URLRequest,
         completionHandler: TaskCompletionHandler?

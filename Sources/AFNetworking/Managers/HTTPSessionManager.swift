@@ -163,6 +163,7 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
     ///   - success: Called on ``URLSessionManager/completionQueue``.
     ///   - failure: Called on ``URLSessionManager/completionQueue``.
     @discardableResult
+    @preconcurrency
     open func get(
         _ urlString: String,
         parameters: Any?,
@@ -184,6 +185,7 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
     ///   - success: Called on ``URLSessionManager/completionQueue``.
     ///   - failure: Called on ``URLSessionManager/completionQueue``.
     @discardableResult
+    @preconcurrency
     open func head(
         _ urlString: String,
         parameters: Any?,
@@ -205,6 +207,7 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
     ///   - success: Called on ``URLSessionManager/completionQueue``.
     ///   - failure: Called on ``URLSessionManager/completionQueue``.
     @discardableResult
+    @preconcurrency
     open func post(
         _ urlString: String,
         parameters: Any?,
@@ -227,6 +230,7 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
     ///   - success: Called on ``URLSessionManager/completionQueue``.
     ///   - failure: Called on ``URLSessionManager/completionQueue``.
     @discardableResult
+    @preconcurrency
     open func post(
         _ urlString: String,
         parameters: Any?,
@@ -249,6 +253,7 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
     ///   - success: Called on ``URLSessionManager/completionQueue``.
     ///   - failure: Called on ``URLSessionManager/completionQueue``.
     @discardableResult
+    @preconcurrency
     open func put(
         _ urlString: String,
         parameters: Any?,
@@ -268,6 +273,7 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
     ///   - success: Called on ``URLSessionManager/completionQueue``.
     ///   - failure: Called on ``URLSessionManager/completionQueue``.
     @discardableResult
+    @preconcurrency
     open func patch(
         _ urlString: String,
         parameters: Any?,
@@ -287,6 +293,7 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
     ///   - success: Called on ``URLSessionManager/completionQueue``.
     ///   - failure: Called on ``URLSessionManager/completionQueue``.
     @discardableResult
+    @preconcurrency
     open func delete(
         _ urlString: String,
         parameters: Any?,
@@ -308,6 +315,7 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
     ///   - downloadProgress: Receives how much of the response has arrived.
     ///   - success: Called on ``URLSessionManager/completionQueue``.
     ///   - failure: Called on ``URLSessionManager/completionQueue``.
+    @preconcurrency
     open func dataTask(
         withHTTPMethod method: String,
         urlString: String,

@@ -27,6 +27,7 @@ extension URLSessionManager {
     // MARK: - Of the session
 
     /// Sets what is called when the session has become invalid, before `urlSessionDidInvalidate` is posted.
+    @preconcurrency
     public func setSessionDidBecomeInvalidBlock(_ block: SessionDidBecomeInvalid?) {
         change { $0.sessionDidBecomeInvalid = block }
     }
@@ -37,6 +38,7 @@ extension URLSessionManager {
     /// Without it, the handler of `setAuthenticationChallengeHandler(_:)` answers them. If the block answers
     /// `.performDefaultHandling`, ``securityPolicy`` decides about servers. A policy that pins decides before the block
     /// is called.
+    @preconcurrency
     public func setSessionDidReceiveAuthenticationChallengeBlock(_ block: SessionDidReceiveChallenge?) {
         change { $0.sessionDidReceiveChallenge = block }
     }
@@ -45,12 +47,14 @@ extension URLSessionManager {
 
     /// Sets what returns the body stream of a task that sends it, or sends it again, from its beginning. Without it,
     /// the manager copies the request's stream, if it can be copied, as those of multipart requests can.
+    @preconcurrency
     public func setTaskNeedNewBodyStreamBlock(_ block: TaskNeedNewBodyStream?) {
         change { $0.taskNeedNewBodyStream = block }
     }
 
     /// Sets what returns the next request of a redirected task. Without it the session's
     /// ``/AFURLTypes/RedirectPolicy`` decides.
+    @preconcurrency
     public func setTaskWillPerformHTTPRedirectionBlock(_ block: TaskWillRedirect?) {
         change { $0.taskWillRedirect = block }
     }
@@ -61,22 +65,26 @@ extension URLSessionManager {
     /// With `.fail` the task's completion handler receives the error given. With `.performDefaultHandling`,
     /// ``securityPolicy`` decides about servers; if it refuses one, the completion handler receives an error with the
     /// code `serverCertificateUntrusted`. A policy that pins decides before the handler is called.
+    @preconcurrency
     public func setAuthenticationChallengeHandler(_ handler: AuthenticationChallengeHandler?) {
         change { $0.authenticationChallenge = handler }
     }
 
     /// Sets what receives how much of a body was sent. If the session knows no total, it is that of the request's
     /// `Content-Length`.
+    @preconcurrency
     public func setTaskDidSendBodyDataBlock(_ block: TaskDidSendBodyData?) {
         change { $0.taskDidSendBodyData = block }
     }
 
     /// Sets what is called when a task has ended, usually before its completion handler.
+    @preconcurrency
     public func setTaskDidCompleteBlock(_ block: TaskDidComplete?) {
         change { $0.taskDidComplete = block }
     }
 
     /// Sets what receives the metrics of each task, right before it ends.
+    @preconcurrency
     public func setTaskDidFinishCollectingMetricsBlock(_ block: TaskDidFinishCollectingMetrics?) {
         change { $0.taskDidFinishCollectingMetrics = block }
     }
@@ -84,22 +92,26 @@ extension URLSessionManager {
     // MARK: - Of data tasks
 
     /// Sets what decides about the response of a data task. Without it all are allowed.
+    @preconcurrency
     public func setDataTaskDidReceiveResponseBlock(_ block: DataTaskDidReceiveResponse?) {
         change { $0.dataTaskDidReceiveResponse = block }
     }
 
     /// Sets what is called when a download task takes the place of a data task, as the block above may ask for. The
     /// download takes over the data task's completion handler.
+    @preconcurrency
     public func setDataTaskDidBecomeDownloadTaskBlock(_ block: DataTaskDidBecomeDownloadTask?) {
         change { $0.dataTaskDidBecomeDownloadTask = block }
     }
 
     /// Sets what receives the bodies of data tasks piece by piece. Completion handlers still get the whole bodies.
+    @preconcurrency
     public func setDataTaskDidReceiveDataBlock(_ block: DataTaskDidReceiveData?) {
         change { $0.dataTaskDidReceiveData = block }
     }
 
     /// Sets what decides about caching a response.
+    @preconcurrency
     public func setDataTaskWillCacheResponseBlock(_ block: DataTaskWillCacheResponse?) {
         change { $0.dataTaskWillCacheResponse = block }
     }
@@ -108,16 +120,19 @@ extension URLSessionManager {
 
     /// Sets what returns where the manager moves the file of a download. It is asked before the task's own destination;
     /// if it returns nil, that one is asked.
+    @preconcurrency
     public func setDownloadTaskDidFinishDownloadingBlock(_ block: DownloadTaskDidFinishDownloading?) {
         change { $0.downloadTaskDidFinishDownloading = block }
     }
 
     /// Sets what receives how much of a download was written.
+    @preconcurrency
     public func setDownloadTaskDidWriteDataBlock(_ block: DownloadTaskDidWriteData?) {
         change { $0.downloadTaskDidWriteData = block }
     }
 
     /// Sets what is called when a download continues where another one ended.
+    @preconcurrency
     public func setDownloadTaskDidResumeBlock(_ block: DownloadTaskDidResume?) {
         change { $0.downloadTaskDidResume = block }
     }

@@ -218,6 +218,7 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
     /// Makes a suspended data task.
     ///
     /// The manager makes every data task with this method, those of the verbs of ``HTTPSessionManager`` too: override
+    @preconcurrency
     /// it to change them.
     ///
     /// - Parameters:
@@ -236,6 +237,7 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
         return make(record) { $0.dataTask(with: request, for: $1) }
     }
 
+    @preconcurrency
     /// Makes a suspended upload of a file, which is read while it is sent.
     ///
     /// - Parameters:
@@ -252,6 +254,7 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
         makeUpload(request, .file(fileURL), uploadProgressBlock, completionHandler)
     }
 
+    @preconcurrency
     /// Makes a suspended upload of bytes.
     ///
     /// - Parameters:
@@ -267,6 +270,7 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
     ) -> URLSessionUploadTask {
         makeUpload(request, .data(bodyData ?? Data()), uploadProgressBlock, completionHandler)
     }
+    @preconcurrency
 
     /// Makes a suspended upload of the request's body stream.
     ///
@@ -284,6 +288,7 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
 
     /// Makes a suspended download.
     ///
+    @preconcurrency
     /// - Parameters:
     ///   - request: What to send.
     ///   - downloadProgressBlock: Receives how much has arrived.
@@ -300,6 +305,7 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
         makeDownload(downloadProgressBlock, destination, completionHandler) { $0.downloadTask(with: request, for: $1) }
     }
 
+    @preconcurrency
     /// Makes a suspended download that continues where another one ended.
     ///
     /// - Parameters:

@@ -95,6 +95,7 @@ open class HTTPRequestOperation: URLConnectionOperation, @unchecked Sendable {
     /// - Parameters:
     ///   - success: Called if a response arrived and the serializer accepted it.
     ///   - failure: Called otherwise, also if the operation was cancelled.
+    @preconcurrency
     open func setCompletionBlockWithSuccess(_ success: Success?, failure: Failure?) {
         // Holds the operation on purpose, so that it calls back even if the program has released it. The block is
         // released after its call.
@@ -113,6 +114,7 @@ open class HTTPRequestOperation: URLConnectionOperation, @unchecked Sendable {
     }
 
     /// Sets what is called when the operation has finished, as ``setCompletionBlockWithSuccess(_:failure:)``.
+    @preconcurrency
     public func setCompletionBlock(success: Success?, failure: Failure?) {
         setCompletionBlockWithSuccess(success, failure: failure)
     }

@@ -124,6 +124,7 @@ open class HTTPRequestOperationManager: NSObject, NSCopying, NSSecureCoding, @un
         let settings = state.withLock { $0 }
         let operation = HTTPRequestOperation(request: request)
         operation.responseSerializer = settings.responseSerializer
+    @preconcurrency
         operation.shouldUseCredentialStorage = settings.usesCredentialStorage
         operation.credential = settings.credential
         operation.securityPolicy = settings.securityPolicy
@@ -184,6 +185,7 @@ open class HTTPRequestOperationManager: NSObject, NSCopying, NSSecureCoding, @un
         enqueue("GET", urlString, parameters, success, failure)
     }
 
+    @preconcurrency
     /// Sends a HEAD request. There is no body. Parameters become the query.
     @discardableResult
     open func head(
@@ -195,6 +197,7 @@ open class HTTPRequestOperationManager: NSObject, NSCopying, NSSecureCoding, @un
         enqueue("HEAD", urlString, parameters, { operation, _ in success?(operation) }, failure)
     }
 
+    @preconcurrency
     /// Posts parameters.
     @discardableResult
     open func post(
@@ -206,6 +209,7 @@ open class HTTPRequestOperationManager: NSObject, NSCopying, NSSecureCoding, @un
         enqueue("POST", urlString, parameters, success, failure)
     }
 
+    @preconcurrency
     /// Posts a multipart form, which is read while it is sent.
     ///
     /// - Parameters:
@@ -224,6 +228,7 @@ open class HTTPRequestOperationManager: NSObject, NSCopying, NSSecureCoding, @un
     ) -> HTTPRequestOperation? {
         enqueue("POST", urlString, parameters, form: block ?? { _ in }, success, failure)
     }
+    @preconcurrency
 
     /// Puts parameters.
     @discardableResult
@@ -236,6 +241,7 @@ open class HTTPRequestOperationManager: NSObject, NSCopying, NSSecureCoding, @un
         enqueue("PUT", urlString, parameters, success, failure)
     }
 
+    @preconcurrency
     /// Patches with parameters.
     @discardableResult
     open func patch(
@@ -247,6 +253,7 @@ open class HTTPRequestOperationManager: NSObject, NSCopying, NSSecureCoding, @un
         enqueue("PATCH", urlString, parameters, success, failure)
     }
 
+    @preconcurrency
     /// Deletes. Parameters become the query.
     @discardableResult
     open func delete(
@@ -258,6 +265,7 @@ open class HTTPRequestOperationManager: NSObject, NSCopying, NSSecureCoding, @un
         enqueue("DELETE", urlString, parameters, success, failure)
     }
 
+    @preconcurrency
     // MARK: - Describing, coding, copying
 
     /// Class, base URL and queue.

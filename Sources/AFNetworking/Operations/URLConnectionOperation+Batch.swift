@@ -21,6 +21,7 @@ extension URLConnectionOperation {
     ///     operation's completion queue. Two calls for operations that finish together may have the same number.
     ///   - completionBlock: Called once on the main queue, after the completion, success and failure blocks of all
     ///     operations. For no operations it is called too.
+    @preconcurrency
     public class func batchOfRequestOperations(
         _ operations: [URLConnectionOperation]?,
         progressBlock: (@Sendable (_ finished: UInt, _ total: UInt) -> Void)?,
@@ -45,6 +46,7 @@ extension URLConnectionOperation {
     }
 
     /// ``batchOfRequestOperations(_:progressBlock:completionBlock:)``, as Swift has imported it since its third version.
+    @preconcurrency
     public class func batch(
         ofRequestOperations operations: [URLConnectionOperation]?,
         progressBlock: (@Sendable (_ finished: UInt, _ total: UInt) -> Void)?,

@@ -198,6 +198,7 @@ open class URLConnectionOperation: Operation, NSCopying, NSSecureCoding, URLConn
     open func setDownloadProgressBlock(_ block: ProgressBlock?) {
         state.set(\.downloadProgress, block)
     }
+    @preconcurrency
 
     /// Sets what answers challenges in place of ``securityPolicy`` and ``credential``. It must answer each one.
     open func setWillSendRequestForAuthenticationChallengeBlock(_ block: ChallengeBlock?) {
@@ -209,22 +210,26 @@ open class URLConnectionOperation: Operation, NSCopying, NSSecureCoding, URLConn
     open func setRedirectResponseBlock(_ block: RedirectBlock?) {
         state.set(\.redirectBlock, block)
     }
+    @preconcurrency
 
     /// Sets what decides about storing the response.
     open func setCacheResponseBlock(_ block: CacheBlock?) {
         state.set(\.cacheBlock, block)
     }
+    @preconcurrency
 
     /// Lets ``expireBackgroundTask()`` cancel the operation, after it has called `handler`.
     ///
     /// On Linux the system does not call it: a program that has to end, because of a signal for example, calls
     /// ``expireBackgroundTask()``. A second call changes nothing.
     open func setShouldExecuteAsBackgroundTask(expirationHandler handler: (@Sendable () -> Void)?) {
+    @preconcurrency
         state.withLock { state in
             guard !state.isBackgroundTask else { return }
             state.isBackgroundTask = true
             state.expirationHandler = handler
         }
+    @preconcurrency
     }
 
     /// The time is up: calls the expiration handler and cancels, if
@@ -233,6 +238,7 @@ open class URLConnectionOperation: Operation, NSCopying, NSSecureCoding, URLConn
         let (isWanted, handler) = state.withLock { state -> (Bool, (@Sendable () -> Void)?) in
             guard state.isBackgroundTask, state.machine.phase != .finished else { return (false, nil) }
             defer {
+    @preconcurrency
                 state.isBackgroundTask = false
                 state.expirationHandler = nil
             }

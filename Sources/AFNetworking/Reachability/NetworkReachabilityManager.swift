@@ -144,6 +144,7 @@ open class NetworkReachabilityManager: NSObject, @unchecked Sendable {
     }
 
     /// Sets what is called with each status. One takes the place of the other; nil means none.
+    @preconcurrency
     open func setReachabilityStatusChange(_ block: StatusBlock?) {
         state.set(\.block, block)
     }

@@ -140,6 +140,7 @@ open class HTTPRequestSerializer: NSObject, URLRequestSerialization, @unchecked 
     /// Makes queries with a block; nil for the style again.
     ///
     /// What it returns goes into the URL, or into the body, as it is: the block must escape it.
+    @preconcurrency
     open func setQueryStringSerializationWith(_ block: QueryStringBlock?) {
         replaceQueryBlock(block, nil)
     }
@@ -235,6 +236,7 @@ open class HTTPRequestSerializer: NSObject, URLRequestSerialization, @unchecked 
     ///   - fileURL: The file.
     ///   - handler: Called on the main queue, with the error, if there is one.
     /// - Returns: The request without its stream, with its header fields, for an upload task from the file.
+    @preconcurrency
     open func request(
         withMultipartForm request: URLRequest,
         writingStreamContentsToFile fileURL: URL,
@@ -287,6 +289,7 @@ extension HTTPRequestSerializer {
     /// Makes queries with a function that throws.
     ///
     /// - Parameter makeQuery: Receives the request, without the serializer's header fields, and the parameters.
+    @preconcurrency
     public func setQueryStringSerialization(
         _ makeQuery: @escaping @Sendable (_ request: URLRequest, _ parameters: Any) throws -> String
     ) {
