@@ -6,6 +6,8 @@ import Foundation
 enum CacheSettings: Sendable {
     /// The value of ``/AFURLTypes/URLCache/shared`` at the time when a session is made.
     case shared
+    /// Its value at the time when a load begins: of the sessions that no program makes.
+    case present
     case own(URLCache)
     case none
 
@@ -16,7 +18,7 @@ enum CacheSettings: Sendable {
 
     var cache: URLCache? {
         switch self {
-        case .shared: .shared
+        case .shared, .present: .shared
         case .own(let cache): cache
         case .none: nil
         }
@@ -24,6 +26,13 @@ enum CacheSettings: Sendable {
 }
 
 extension URLSessionConfiguration {
+    /// For the sessions of the process, which exist before a program can set its cache.
+    static var ofProcess: URLSessionConfiguration {
+        var settings = SessionSettings()
+        settings.cache = .present
+        return URLSessionConfiguration(settings)
+    }
+
     /// The cache that keeps responses and answers requests; nil for none.
     ///
     /// ``/AFURLTypes/URLCache/shared`` for ``default``, and a cache of the configuration's own, in memory only, for

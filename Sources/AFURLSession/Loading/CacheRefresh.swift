@@ -15,6 +15,7 @@ final class CacheRefresh: TransferClient, RequestOwner {
     /// The request of the task that got the stored response.
     let presentRequest: URLRequest?
     let session: SessionCore
+    let cache: CacheAccess
     private let sent: CacheInstant
     private let ticket: CacheTicket
     private var writer: CacheWriter?
@@ -28,8 +29,9 @@ final class CacheRefresh: TransferClient, RequestOwner {
         self.question = question
         presentRequest = load.presentRequest
         session = load.session
-        sent = session.cache.moment()
-        ticket = session.cache.ticket
+        cache = load.cache
+        sent = cache.moment()
+        ticket = cache.ticket
     }
 
     /// - Parameter request: The request with the fields that make it conditional.
@@ -75,11 +77,11 @@ final class CacheRefresh: TransferClient, RequestOwner {
         guard !transfer.wasDecidedElsewhere else { return transfer.cancel() }
         for step in session.steps.learning { step.learn(from: head, of: transfer, for: self) }
         guard head.status != 304 else {
-            _ = session.cache.confirm(hit, head.headers, sent: sent)
+            _ = cache.confirm(hit, head.headers, sent: sent)
             return
         }
         guard head.status < 500 else { return transfer.cancel() }
-        writer = session.cache.beginStore(
+        writer = cache.beginStore(
             head.status,
             head.version,
             head.headers,

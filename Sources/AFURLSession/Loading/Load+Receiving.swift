@@ -134,7 +134,7 @@ extension Load: TransferClient {
     /// Answers with a stored response as if it had come from the network: the steps judge it, too.
     func answer(with stored: StoredAnswer) {
         guard let present = presentRequest else { return }
-        let hit = stored.isConfirmed ? stored.hit : stored.hit.unconfirmed(at: session.cache.moment())
+        let hit = stored.isConfirmed ? stored.hit : stored.hit.unconfirmed(at: cache.moment())
         let now = session.loop.now
         let times = TransferTimes(servedFromCacheAt: now, asked: stored.asked ?? now)
         let record = ExchangeRecord(.cache(times, stored.request), request: present, response: hit.response)

@@ -11,15 +11,15 @@ extension Load {
     /// Takes the body for the cache; nil if the response must not be stored.
     func cacheWriter(for response: HTTPURLResponse, of transfer: Transfer) -> CacheWriter? {
         let request = transfer.request
-        guard session.cache.mayStore(answerTo: request) else { return nil }
+        guard cache.mayStore(answerTo: request) else { return nil }
         if case .apart = consumer.caching { return nil }
         let policy = request.cachePolicy ?? session.settings.cachePolicy
-        let writer = session.cache.beginStore(
+        let writer = cache.beginStore(
             response.statusCode,
             response.version,
             response.headers,
             for: questionForStoring(memory?.validation?.question.request ?? request, from: transfer, policy),
-            sent: session.cache.moment(of: transfer.times.requestStarted),
+            sent: cache.moment(of: transfer.times.requestStarted),
             ticket: cacheTicket,
             announced: response.announcedLength,
             isDecoded: session.decodesAnswer(to: request)
@@ -77,7 +77,7 @@ extension Load {
             !session.isMissing(.willCacheResponse, in: delegate), let url = response?.url, let request = presentRequest,
             let proposal = stored.proposal(at: url)
         else {
-            if stored.isForDisk { session.cache.cache?.warnIfWithoutFolder() }
+            if stored.isForDisk { cache.cache?.warnIfWithoutFolder() }
             stored.finish()
             return completeStored()
         }
@@ -109,7 +109,7 @@ extension Load {
         _ proposal: CachedURLResponse,
         _ answer: CachedURLResponse?
     ) {
-        if answer != nil, stored.isForDisk { session.cache.cache?.warnIfWithoutFolder() }
+        if answer != nil, stored.isForDisk { cache.cache?.warnIfWithoutFolder() }
         if answer === proposal { stored.finish() } else { stored.finish(as: answer) }
         completeStored()
     }

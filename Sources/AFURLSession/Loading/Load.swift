@@ -27,6 +27,8 @@ final class Load: RequestOwner {
     @exclusivity(unchecked) var memory: LoadMemory?
     /// Decodes the body, if it has a coding. Refers to this load until the task completes.
     @exclusivity(unchecked) var content: CodedBody?
+    /// The cache that the load began with, if that of its session may change.
+    @exclusivity(unchecked) private var ownCache: CacheAccess?
     /// Takes the body for the cache, if the cache stores it.
     @exclusivity(unchecked) var writer: CacheWriter?
     @exclusivity(unchecked) var response: URLResponse?
@@ -60,6 +62,7 @@ final class Load: RequestOwner {
         self.session = session
     }
 
+    var cache: CacheAccess { ownCache ?? session.cache }
     var state: LoadMachine.State { machine.state }
     var isLoading: Bool { machine.isLoading }
     var isHeld: Bool { machine.isHeld }
@@ -118,6 +121,7 @@ final class Load: RequestOwner {
         guard take(.start) == .prepare else { return }
         trace?.resumed()
         guard !session.isInvalidated else { return fail(.sessionInvalidated) }
+        ownCache = session.cacheThatMayChange()
         var draft = RequestDraft(request)
         guard let date = order.date else { return prepare(draft, from: .consumer) }
         draft.history = DraftHistory()
@@ -225,6 +229,7 @@ final class Load: RequestOwner {
         memory = nil
         content = nil
         writer = nil
+        ownCache = nil
         trace = nil
         handle = nil
         listener = nil

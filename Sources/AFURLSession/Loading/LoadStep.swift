@@ -38,6 +38,7 @@ extension LoadStep {
 /// A load, or a refresh of the cache, whose response the steps learn from.
 protocol RequestOwner: AnyObject {
     var session: SessionCore { get }
+    var cache: CacheAccess { get }
     var presentRequest: URLRequest? { get }
 }
 

@@ -65,7 +65,7 @@ extension Load {
             choice,
             for: foreign,
             of: handle,
-            cache: choice.request.mayBeCached(session.settings.cachePolicy) ? session.cache.cache : nil,
+            cache: choice.request.mayBeCached(session.settings.cachePolicy) ? cache.cache : nil,
             limit: max(session.settings.maximumBodyInMemory, ReadBuffer.size),
             on: worker
         )

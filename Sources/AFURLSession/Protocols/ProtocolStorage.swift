@@ -27,7 +27,7 @@ final class ProtocolStorage: StorableResponse {
     ) {
         let request = load.naming(request)
         if load.consumer.caching.storesNothing { return nil }
-        guard policy != .notAllowed, let response = response as? HTTPURLResponse, let cache = load.session.cache.cache,
+        guard policy != .notAllowed, let response = response as? HTTPURLResponse, let cache = load.cache.cache,
             let question = CacheRequest.of(request),
             let head = StoredHead(
                 response,

@@ -14,7 +14,8 @@ final class SessionCore {
     /// The cookie storage, if the session sends and keeps cookies.
     let cookies: HTTPCookieStorage?
     let proven: ProvenCredentials
-    let cache: CacheAccess
+    /// The cache of the last load that began.
+    @exclusivity(unchecked) private(set) var cache: CacheAccess
     /// Makes the scopes of what the session learns.
     let scopes: SessionScopes
     /// The stored responses that the cache is asking servers about in the background.
@@ -255,6 +256,21 @@ final class SessionCore {
         proven.forgetAll()
         settings.credentials.storage?.removeAll()
         settings.cookies.storage?.removeCookies(since: .distantPast)
+    /// The cache for a load that begins now; nil if it is the session's for ever.
+    ///
+    /// A load keeps the cache it began with: what one cache has found is not stored in another.
+    func cacheThatMayChange() -> CacheAccess? {
+        guard case .present = settings.cache else { return nil }
+        updateCache()
+        return cache
+    }
+
+    /// Takes the program's cache, if the program has set another one and the session follows it.
+    private func updateCache() {
+        guard case .present = settings.cache, case let shared = URLCache.shared, shared !== cache.cache else { return }
+        cache = CacheAccess(shared, in: world)
+    }
+
         cache.cache?.store.forgetAll()
         pool.retireAll()
         writeStores(handler)
@@ -280,6 +296,7 @@ final class SessionCore {
 
     private func writeStores(_ handler: @escaping @Sendable () -> Void) {
         let bound = LoopBound(confined: self, on: loop)
+        updateCache()
         let (stored, cookies) = (cache.cache?.store, settings.cookies.storage)
         world.workers.ownWorker("AFURLSession.stores").run { [world] in
             stored?.catchUp()
@@ -287,5 +304,6 @@ final class SessionCore {
             try? cookies?.flush()
             world.enqueue { bound.value.outbox.post(.block(handler)) }
         }
+        updateCache()
     }
 }

@@ -62,7 +62,7 @@ public final class URLSession: NSObject, Sendable {
 
     /// The session for simple requests: default configuration, no delegate. You cannot invalidate it.
     public static let shared = URLSession(
-        configuration: .default,
+        configuration: .ofProcess,
         delegate: nil,
         delegateQueue: nil,
         world: .system,

@@ -5,7 +5,7 @@ import Foundation
 /// The sessions behind all connections, which the program does not see: one, and one more once a delegate does without
 /// the credential storage.
 package final class ConnectionSessions: Sendable {
-    package static let system = ConnectionSessions(.default, in: .system)
+    package static let system = ConnectionSessions(.ofProcess, in: .system)
 
     let world: World
     private let configuration: URLSessionConfiguration

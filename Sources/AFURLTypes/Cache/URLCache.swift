@@ -41,7 +41,8 @@ public final class URLCache: NSObject, Sendable {
     /// The cache of sessions whose configuration names no other: 4 MiB in memory, and 20 MiB on disk in a folder of the
     /// program's in the user's folder for caches.
     ///
-    /// A cache that you set is used by sessions that are made later.
+    /// A cache that you set is used by sessions that you make later, and by loads that begin later in
+    /// ``/AFURLSession/URLSession/shared``, in connections and in operations.
     public class var shared: URLCache {
         get { replacement.withLock { $0 } ?? standard }
         set { replacement.withLock { $0 = newValue } }

@@ -39,6 +39,42 @@ extension LoopbackTests.Alone {
         }
     }
 
+    // MARK: - The cache of the process
+
+    @Test func `a cache that is set later serves loads that begin later, and no others`() async {
+        await #expect(processExitsWith: .success) {
+            let server = try TestServer()
+            for path in ["/first", "/second", "/third", "/late"] {
+                server.route("GET", path, ServerReply.text(path).header("Cache-Control", "max-age=600"))
+            }
+            server.route(
+                "GET",
+                "/late",
+                ServerReply.text("/late").header("Cache-Control", "max-age=600").held(until: "go")
+            )
+            func request(_ path: String) -> URLRequest { URLRequest(url: server.url(path)) }
+            let caches = (0..<3).map { _ in URLCache(memoryCapacity: 1 << 20, diskCapacity: 0) }
+
+            URLCache.shared = caches[0]
+            _ = try await URLSession.shared.data(for: request("/first"))
+            let late = Task { try await URLSession.shared.data(for: request("/late")) }
+            try await server.waitForRequests(2)
+            URLCache.shared = caches[1]
+            server.signal("go")
+            _ = try await late.value
+            _ = try await URLSession.shared.data(for: request("/second"))
+            URLCache.shared = caches[2]
+            _ = try URLConnection.sendSynchronousRequest(request("/third"), returning: nil)
+            let again = try await URLSession.shared.data(for: request("/third"))
+
+            let paths = ["/first", "/late", "/second", "/third"]
+            let kept = caches.map { cache in paths.filter { cache.cachedResponse(for: request($0)) != nil } }
+            #expect(kept == [["/first", "/late"], ["/second"], ["/third"]])
+            #expect(again.0 == Data("/third".utf8) && server.requests.count == 4)
+            #expect(URLSession.shared.configuration.urlCache === caches[2])
+        }
+    }
+
     @Test func `T-API-18 every descriptor of ours is closed on exec`() async {
         await #expect(processExitsWith: .success) {
             let server = try TestServer()

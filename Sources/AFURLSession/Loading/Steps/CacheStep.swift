@@ -20,10 +20,10 @@ final class CacheStep: LoadStep {
     func prepare(_ draft: inout RequestDraft, of load: Load) -> Preparation {
         guard case .ready(let request) = draft.wire else { return .goOn }
         let session = load.session
-        load.cacheTicket = session.cache.ticket
+        load.cacheTicket = load.cache.ticket
         load.cookieEpoch = session.epoch(ofCookiesAddedTo: request)
         let policy = request.cachePolicy ?? session.settings.cachePolicy
-        guard session.cache.mayHelp(request, policy) else { return .goOn }
+        guard load.cache.mayHelp(request, policy) else { return .goOn }
         // The cache may hold what another session received in plain text.
         guard !session.forbidsPlainText(to: request.endpoint) else { return .fail(.plainTextForbidden) }
         // The cache tells responses that vary by cookies or credentials apart by these fields. A body that is not ready
@@ -37,11 +37,11 @@ final class CacheStep: LoadStep {
             isDecidedElsewhere: load.mayBeDecidedElsewhere(at: request.endpoint)
         )
         let asked = session.loop.now
-        switch session.cache.glance(question) {
+        switch load.cache.glance(question) {
         case .known(let finding): return act(on: finding, of: question, under: security, asked: asked, &draft, load)
         case .onDisk(let look):
-            return .later { [self] reply in
-                session.cache.ask(look) { finding in
+            return .later { [self, cache = load.cache] reply in
+                cache.ask(look) { finding in
                     reply { [self] draft, load in
                         // What the cache found may have changed while the task was suspended: look it up again.
                         guard load.memory?.takePostponement() != true else { return .goOnAt(.security) }
@@ -78,7 +78,7 @@ final class CacheStep: LoadStep {
             load.memory(beginningWith: present).validation = CacheValidation(
                 question: question,
                 hit: hit,
-                sent: load.session.cache.moment(),
+                sent: load.cache.moment(),
                 security: security,
                 isConditional: !fields.isEmpty
             )
@@ -96,7 +96,7 @@ final class CacheStep: LoadStep {
     func learn(from head: ResponseHead, of transfer: Transfer, for owner: any RequestOwner) {
         let request = transfer.request
         guard request.head.traits.mayHaveBody || request.head.traits.isHead else { return }
-        owner.session.cache.note(head.status, head.headers, to: request)
+        owner.cache.note(head.status, head.headers, to: request)
     }
 
     func judge(_ outcome: ExchangeOutcome, of load: Load) -> Verdict {
@@ -112,7 +112,7 @@ final class CacheStep: LoadStep {
 
     /// Answers in place of a 304, and of an error of the server that a stored response may replace.
     private func judge(_ pending: PendingResponse, _ validation: CacheValidation, _ load: Load) -> Verdict {
-        let cache = load.session.cache
+        let cache = load.cache
         let request = validation.question.request
         let status = pending.response.statusCode
         if status == 304, validation.isConditional {
@@ -159,7 +159,7 @@ final class CacheStep: LoadStep {
     /// Answers although the load could not ask the server.
     private func judge(_ error: LoadError, _ validation: CacheValidation, _ load: Load) -> Verdict {
         guard load.response == nil, error.isSilence,
-            load.session.cache.mayReplaceError(nil, with: validation.hit)
+            load.cache.mayReplaceError(nil, with: validation.hit)
         else { return .pass }
         load.leave(nil)
         return .answer(StoredAnswer(hit: validation.hit, request: validation.question.request))
