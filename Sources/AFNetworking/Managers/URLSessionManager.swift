@@ -173,17 +173,26 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
 
     /// All tasks that have not completed: data tasks, then uploads, then downloads.
     ///
-    /// Blocks for some microseconds, until the network thread answers; ``allTasks`` does not.
-    public var tasks: [URLSessionTask] { tasks(\.all) }
+    /// Blocks for some microseconds, until the network thread answers; ``allTasks`` does not. On the network thread itself
+    /// it answers at once.
+    public var tasks: [URLSessionTask] {
+        let all = session.waitForAllTasks()
+        return dataTasks(among: all) + all.filter { $0 is URLSessionUploadTask }
+            + all.filter { $0 is URLSessionDownloadTask }
+    }
 
     /// The data tasks that have not completed, without uploads. Blocks as ``tasks`` does.
-    public var dataTasks: [URLSessionDataTask] { tasks(\.data) }
+    public var dataTasks: [URLSessionDataTask] { dataTasks(among: session.waitForAllTasks()) }
 
     /// The uploads that have not completed. Blocks as ``tasks`` does.
-    public var uploadTasks: [URLSessionUploadTask] { tasks(\.uploads) }
+    public var uploadTasks: [URLSessionUploadTask] {
+        session.waitForAllTasks().compactMap { $0 as? URLSessionUploadTask }
+    }
 
     /// The downloads that have not completed. Blocks as ``tasks`` does.
-    public var downloadTasks: [URLSessionDownloadTask] { tasks(\.downloads) }
+    public var downloadTasks: [URLSessionDownloadTask] {
+        session.waitForAllTasks().compactMap { $0 as? URLSessionDownloadTask }
+    }
 
     /// All tasks that have not completed, in the order of ``tasks``.
     public var allTasks: [URLSessionTask] {
@@ -193,24 +202,8 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
         }
     }
 
-    private struct TaskLists: Sendable {
-        var data: [URLSessionDataTask] = []
-        var uploads: [URLSessionUploadTask] = []
-        var downloads: [URLSessionDownloadTask] = []
-
-        var all: [URLSessionTask] { data + uploads + downloads }
-    }
-
-    private func tasks<Tasks>(_ list: KeyPath<TaskLists, Tasks>) -> Tasks {
-        let lists = Lock(TaskLists())
-        let isHere = DispatchSemaphore(value: 0)
-        // The session answers on a queue of its own, so waiting here, on any other queue, does not block the answer.
-        session.getTasksWithCompletionHandler { data, uploads, downloads in
-            lists.withLock { $0 = TaskLists(data: data, uploads: uploads, downloads: downloads) }
-            isHere.signal()
-        }
-        isHere.wait()
-        return lists.withLock { $0 }[keyPath: list]
+    private func dataTasks(among all: [URLSessionTask]) -> [URLSessionDataTask] {
+        all.filter { !($0 is URLSessionUploadTask) }.compactMap { $0 as? URLSessionDataTask }
     }
 
     // MARK: - Making tasks
@@ -218,7 +211,6 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
     /// Makes a suspended data task.
     ///
     /// The manager makes every data task with this method, those of the verbs of ``HTTPSessionManager`` too: override
-    @preconcurrency
     /// it to change them.
     ///
     /// - Parameters:
@@ -226,6 +218,7 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
     ///   - uploadProgressBlock: Receives how much of the request's body was sent.
     ///   - downloadProgressBlock: Receives how much of the response's body has arrived.
     ///   - completionHandler: Called once, on ``completionQueue``.
+    @preconcurrency
     open func dataTask(
         with request: URLRequest,
         uploadProgress uploadProgressBlock: ProgressHandler?,
@@ -237,7 +230,6 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
         return make(record) { $0.dataTask(with: request, for: $1) }
     }
 
-    @preconcurrency
     /// Makes a suspended upload of a file, which is read while it is sent.
     ///
     /// - Parameters:
@@ -245,6 +237,7 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
     ///   - fileURL: The file.
     ///   - uploadProgressBlock: Receives how much of it was sent.
     ///   - completionHandler: Called once, on ``completionQueue``.
+    @preconcurrency
     open func uploadTask(
         with request: URLRequest,
         fromFile fileURL: URL,
@@ -254,7 +247,6 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
         makeUpload(request, .file(fileURL), uploadProgressBlock, completionHandler)
     }
 
-    @preconcurrency
     /// Makes a suspended upload of bytes.
     ///
     /// - Parameters:
@@ -262,6 +254,7 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
     ///   - bodyData: The bytes; nil for none.
     ///   - uploadProgressBlock: Receives how much of them was sent.
     ///   - completionHandler: Called once, on ``completionQueue``.
+    @preconcurrency
     open func uploadTask(
         with request: URLRequest,
         from bodyData: Data?,
@@ -270,7 +263,6 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
     ) -> URLSessionUploadTask {
         makeUpload(request, .data(bodyData ?? Data()), uploadProgressBlock, completionHandler)
     }
-    @preconcurrency
 
     /// Makes a suspended upload of the request's body stream.
     ///
@@ -278,6 +270,7 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
     ///   - request: What to send.
     ///   - uploadProgressBlock: Receives how much was sent. The total is that of the request's `Content-Length`.
     ///   - completionHandler: Called once, on ``completionQueue``.
+    @preconcurrency
     open func uploadTask(
         withStreamedRequest request: URLRequest,
         progress uploadProgressBlock: ProgressHandler?,
@@ -288,7 +281,6 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
 
     /// Makes a suspended download.
     ///
-    @preconcurrency
     /// - Parameters:
     ///   - request: What to send.
     ///   - downloadProgressBlock: Receives how much has arrived.
@@ -296,6 +288,7 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
     ///     replaced. Nil leaves the file to ``setDownloadTaskDidFinishDownloadingBlock(_:)``; without either it is
     ///     deleted.
     ///   - completionHandler: Called once, on ``completionQueue``.
+    @preconcurrency
     open func downloadTask(
         with request: URLRequest,
         progress downloadProgressBlock: ProgressHandler?,
@@ -305,7 +298,6 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
         makeDownload(downloadProgressBlock, destination, completionHandler) { $0.downloadTask(with: request, for: $1) }
     }
 
-    @preconcurrency
     /// Makes a suspended download that continues where another one ended.
     ///
     /// - Parameters:
@@ -313,6 +305,7 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
     ///   - downloadProgressBlock: Receives how much has arrived, the former part included.
     ///   - destination: As for ``downloadTask(with:progress:destination:completionHandler:)``.
     ///   - completionHandler: Called once, on ``completionQueue``.
+    @preconcurrency
     open func downloadTask(
         withResumeData resumeData: Data,
         progress downloadProgressBlock: ProgressHandler?,
@@ -371,9 +364,9 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
     open override var description: String {
         "<\(type(of: self)): \(addressText), session: \(session), operationQueue: \(operationQueue)>"
     }
+
     /// The address of the manager, which its tasks have for their description until the program sets another.
     var addressText: String { "0x" + String(UInt(bitPattern: ObjectIdentifier(self)), radix: 16) }
-
 
     // MARK: - Delegate of the session
     //

@@ -128,7 +128,15 @@ final class SessionCore {
         finishInvalidationIfIdle()
     }
 
-    var running: [URLSessionTask] { tasks.compactMap { $0?.handle } }
+    /// The tasks that have not completed, in the order in which they were made.
+    ///
+    /// - Parameter made: Tasks that may not have been resumed.
+    func present(besides made: [URLSessionTask]) -> [URLSessionTask] {
+        let running = tasks.compactMap { $0?.handle }
+        let known = Set(running.map(\.taskIdentifier))
+        let waiting = made.filter { $0.state != .completed && !known.contains($0.taskIdentifier) }
+        return (running + waiting).sorted { $0.taskIdentifier < $1.taskIdentifier }
+    }
 
     // MARK: - Delegates
 
@@ -248,14 +256,6 @@ final class SessionCore {
         deadlines.shutDown()
     }
 
-    /// Makes new requests use new connections, and forgets what the session has learnt and stored.
-    func reset(_ handler: @escaping @Sendable () -> Void) {
-        security.forget()
-        _ = currentSecurity()
-        proxies.forget()
-        proven.forgetAll()
-        settings.credentials.storage?.removeAll()
-        settings.cookies.storage?.removeCookies(since: .distantPast)
     /// The cache for a load that begins now; nil if it is the session's for ever.
     ///
     /// A load keeps the cache it began with: what one cache has found is not stored in another.
@@ -271,6 +271,15 @@ final class SessionCore {
         cache = CacheAccess(shared, in: world)
     }
 
+    /// Makes new requests use new connections, and forgets what the session has learnt and stored.
+    func reset(_ handler: @escaping @Sendable () -> Void) {
+        security.forget()
+        _ = currentSecurity()
+        proxies.forget()
+        proven.forgetAll()
+        settings.credentials.storage?.removeAll()
+        settings.cookies.storage?.removeCookies(since: .distantPast)
+        updateCache()
         cache.cache?.store.forgetAll()
         pool.retireAll()
         writeStores(handler)
@@ -295,8 +304,8 @@ final class SessionCore {
     }
 
     private func writeStores(_ handler: @escaping @Sendable () -> Void) {
-        let bound = LoopBound(confined: self, on: loop)
         updateCache()
+        let bound = LoopBound(confined: self, on: loop)
         let (stored, cookies) = (cache.cache?.store, settings.cookies.storage)
         world.workers.ownWorker("AFURLSession.stores").run { [world] in
             stored?.catchUp()
@@ -304,6 +313,5 @@ final class SessionCore {
             try? cookies?.flush()
             world.enqueue { bound.value.outbox.post(.block(handler)) }
         }
-        updateCache()
     }
 }

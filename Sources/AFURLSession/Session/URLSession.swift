@@ -407,12 +407,26 @@ extension URLSession {
     public func getAllTasks(completionHandler: @escaping @Sendable ([URLSessionTask]) -> Void) {
         let made = madeTasks
         world.enqueue { [core] in
-            let running = core.value.running
-            let known = Set(running.map(\.taskIdentifier))
-            let waiting = made.filter { $0.state != .completed && !known.contains($0.taskIdentifier) }
-            let all = (running + waiting).sorted { $0.taskIdentifier < $1.taskIdentifier }
+            let all = core.value.present(besides: made)
             core.value.answers.post(.block { completionHandler(all) })
         }
+    }
+
+    /// The same for a caller who waits: at once on the network thread, which elsewhere answers from its next turn.
+    package func waitForAllTasks() -> [URLSessionTask] {
+        let made = madeTasks
+        guard !world.loop.isOnLoop else { return core.value.present(besides: made) }
+        // Without a network thread no task has begun.
+        guard world.unavailability() == nil else { return made.filter { $0.state != .completed } }
+        let found = Lock<[URLSessionTask]>([])
+        let isHere = DispatchSemaphore(value: 0)
+        world.enqueue { [core] in
+            let all = core.value.present(besides: made)
+            found.withLock { $0 = all }
+            isHere.signal()
+        }
+        isHere.wait()
+        return found.withLock { $0 }
     }
 
     /// All tasks that have not completed, in the order in which they were made.

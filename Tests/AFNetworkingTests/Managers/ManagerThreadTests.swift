@@ -70,6 +70,29 @@ import Testing
         #expect(unenforced == 0)
     }
 
+    @Test func `5.2 the tasks of a manager are told at once where waiting for them would be for ever`() async {
+        await #expect(processExitsWith: .success) {
+            let site = try ManagerSite()
+            let manager = site.manager
+            let request = URLRequest(url: site.server.url("/get"))
+            let task = manager.dataTask(with: request, completionHandler: nil)
+            let upload = manager.uploadTask(with: request, from: Data(), progress: nil, completionHandler: nil)
+
+            let onThread: [[URLSessionTask]] = await withCheckedContinuation { continuation in
+                URLConnection.perform(onNetworkThreadIn: [.default]) {
+                    let lists = [manager.tasks, manager.dataTasks, manager.uploadTasks, manager.downloadTasks]
+                    continuation.resume(returning: lists)
+                }
+            }
+            let onQueueOfAnswers: [URLSessionTask] = await withCheckedContinuation { continuation in
+                manager.session.getAllTasks { _ in continuation.resume(returning: manager.tasks) }
+            }
+
+            #expect(onThread == [[task, upload], [task], [upload], []])
+            #expect(onQueueOfAnswers == [task, upload] && manager.tasks == [task, upload])
+        }
+    }
+
     @Test func `5.10 of closures that are set at once the session ignores none`() {
         let methods: URLSession.DelegateMethods = [.taskWillPerformHTTPRedirection, .dataTaskDidReceiveResponse]
         var ignored = 0
