@@ -2,7 +2,10 @@ public import Foundation
 
 // Unchecked: the serializer's object goes to one caller, and nothing else keeps it.
 /// Why a request of an `async` method failed.
-public struct RequestFailure: Error, @unchecked Sendable {
+///
+/// It is the `NSError` that a closure would receive: domain, code and user info are those of ``error``. A `URLError` is one by
+/// its type, which Foundation on Linux converts nothing into, so `as? URLError` finds none here: ask ``urlError``.
+public final class RequestFailure: NSError, @unchecked Sendable {
     /// The kind of failure.
     public enum Kind: Sendable, Hashable {
         /// The request could not be made; nothing was sent.
@@ -31,11 +34,16 @@ public struct RequestFailure: Error, @unchecked Sendable {
 
     init(_ error: any Error, _ response: URLResponse? = nil, _ object: Any? = nil, kind: Kind? = nil) {
         let error = kind == nil ? RequestFailure.refusal(beneath: error as NSError) ?? error : error
+        let cause = error as NSError
         self.error = error
         self.response = response as? HTTPURLResponse
         self.object = object
-        self.kind = kind ?? RequestFailure.kind(of: error as NSError, self.response)
+        self.kind = kind ?? RequestFailure.kind(of: cause, self.response)
+        super.init(domain: cause.domain, code: cause.code, userInfo: cause.userInfo)
     }
+
+    /// Nil: what the error refers to cannot be archived.
+    public required init?(coder: NSCoder) { nil }
 
     /// The error about the status beneath an error about decoding. The body of a refused response is seldom of the type
     /// that was asked for, so the status is the better error.
@@ -70,27 +78,37 @@ public struct RequestFailure: Error, @unchecked Sendable {
     public var data: Data? {
         (error as NSError).userInfo[HTTPResponseSerializer.failingResponseDataErrorKey] as? Data
     }
-}
 
-extension RequestFailure: LocalizedError, CustomNSError, CustomStringConvertible {
+    /// The cause, if it is an error of the loader: no response has arrived, or not all of it.
+    public var urlError: URLError? { error as? URLError }
+
     /// The kind and the error's description.
-    public var description: String { "\(kind): \(error.localizedDescription)" }
+    public override var description: String { "\(kind): \(localizedDescription)" }
+
+    /// The same as ``description``.
+    public override var debugDescription: String { description }
 
     /// The error's description.
-    public var errorDescription: String? { error.localizedDescription }
+    public override var localizedDescription: String { error.localizedDescription }
+}
+
+extension RequestFailure: LocalizedError, CustomReflectable {
+    /// The error's description.
+    public var errorDescription: String? { localizedDescription }
 
     /// The error's failure reason, if it has one.
-    public var failureReason: String? { (error as NSError).localizedFailureReason }
+    public var failureReason: String? { localizedFailureReason }
 
     /// The error's recovery suggestion, if it has one.
-    public var recoverySuggestion: String? { (error as NSError).localizedRecoverySuggestion }
+    public var recoverySuggestion: String? { localizedRecoverySuggestion }
 
-    /// The same texts for an `NSError`, and ``error`` under `NSUnderlyingErrorKey`.
-    public var errorUserInfo: [String: Any] {
-        var details: [String: Any] = [NSUnderlyingErrorKey: error]
-        details[NSLocalizedDescriptionKey] = errorDescription
-        details[NSLocalizedFailureReasonErrorKey] = failureReason
-        details[NSLocalizedRecoverySuggestionErrorKey] = recoverySuggestion
-        return details
+    /// The parts for a debugger.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: [("kind", kind), ("error", error), ("response", response as Any), ("object", object as Any)],
+            displayStyle: .class,
+            ancestorRepresentation: .suppressed
+        )
     }
 }

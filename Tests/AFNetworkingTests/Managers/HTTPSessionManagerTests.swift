@@ -450,6 +450,21 @@ import Testing
         #expect(transport?.kind == .transport)
     }
 
+    @Test func `a failure is the NSError that a closure would receive`() async throws {
+        let refused = try await #require(throws: RequestFailure.self) { try await manager.get("status/404") }
+        let free = HTTPSessionManager(sessionConfiguration: .ephemeral)
+        defer { free.invalidateSessionCancelingTasks(true, resetSession: false) }
+        let unsent = try await #require(throws: RequestFailure.self) { try await free.get("ftp://127.0.0.1/") }
+        let (outer, inner) = (refused as NSError, unsent as NSError)
+
+        #expect(outer.domain == HTTPResponseSerializer.errorDomain && outer.code == NSURLErrorBadServerResponse)
+        let response = outer.userInfo[HTTPResponseSerializer.failingResponseErrorKey] as? HTTPURLResponse
+        #expect(response?.statusCode == 404 && refused.urlError == nil)
+        #expect(inner.domain == NSURLErrorDomain && inner.code == NSURLErrorUnsupportedURL)
+        #expect(unsent.urlError?.code == .unsupportedURL && inner.userInfo[NSUnderlyingErrorKey] is LoadFailure)
+        #expect(outer.localizedDescription == refused.error.localizedDescription)
+    }
+
     @Test func `cancelling the Swift task cancels the task`() async throws {
         let manager = manager
         let work = Task { try await manager.get("delay/30") }
