@@ -30,6 +30,7 @@ open class HTTPRequestOperationManager: NSObject, NSCopying, NSSecureCoding, @un
         var usesCredentialStorage = true
         var credential: URLCredential?
         var securityPolicy = SecurityPolicy()
+        var tls: TLSConfiguration?
         var reachabilityManager = NetworkReachabilityManager.shared
         var completionQueue: DispatchQueue?
         var completionGroup: DispatchGroup?
@@ -94,6 +95,13 @@ open class HTTPRequestOperationManager: NSObject, NSCopying, NSSecureCoding, @un
         set { state.set(\.securityPolicy, newValue) }
     }
 
+    /// The ``URLConnectionOperation/tls`` of each operation: the authorities of your own, if there are some. Nil, as it is at
+    /// first, is the standard configuration.
+    open var tls: TLSConfiguration? {
+        get { state.withLock { $0.tls } }
+        set { state.set(\.tls, newValue) }
+    }
+
     /// Watches the network: the shared manager, which is not started, unless set. The manager itself never uses it.
     open var reachabilityManager: NetworkReachabilityManager {
         get { state.withLock { $0.reachabilityManager } }
@@ -116,6 +124,7 @@ open class HTTPRequestOperationManager: NSObject, NSCopying, NSSecureCoding, @un
 
     /// Makes an operation without enqueuing it. The manager makes every operation with this method: override it to
     /// change them.
+    @preconcurrency
     open func httpRequestOperation(
         with request: URLRequest,
         success: Success?,
@@ -124,10 +133,10 @@ open class HTTPRequestOperationManager: NSObject, NSCopying, NSSecureCoding, @un
         let settings = state.withLock { $0 }
         let operation = HTTPRequestOperation(request: request)
         operation.responseSerializer = settings.responseSerializer
-    @preconcurrency
         operation.shouldUseCredentialStorage = settings.usesCredentialStorage
         operation.credential = settings.credential
         operation.securityPolicy = settings.securityPolicy
+        operation.tls = settings.tls
         operation.setCompletionBlockWithSuccess(success, failure: failure)
         operation.completionQueue = settings.completionQueue
         operation.completionGroup = settings.completionGroup
@@ -176,6 +185,7 @@ open class HTTPRequestOperationManager: NSObject, NSCopying, NSSecureCoding, @un
     /// The text is resolved against ``baseURL``. It reaches another server only as a whole URL, and then neither
     /// ``credential`` nor the secret fields of the serializer are sent.
     @discardableResult
+    @preconcurrency
     open func get(
         _ urlString: String,
         parameters: Any?,
@@ -185,9 +195,9 @@ open class HTTPRequestOperationManager: NSObject, NSCopying, NSSecureCoding, @un
         enqueue("GET", urlString, parameters, success, failure)
     }
 
-    @preconcurrency
     /// Sends a HEAD request. There is no body. Parameters become the query.
     @discardableResult
+    @preconcurrency
     open func head(
         _ urlString: String,
         parameters: Any?,
@@ -197,9 +207,9 @@ open class HTTPRequestOperationManager: NSObject, NSCopying, NSSecureCoding, @un
         enqueue("HEAD", urlString, parameters, { operation, _ in success?(operation) }, failure)
     }
 
-    @preconcurrency
     /// Posts parameters.
     @discardableResult
+    @preconcurrency
     open func post(
         _ urlString: String,
         parameters: Any?,
@@ -209,7 +219,6 @@ open class HTTPRequestOperationManager: NSObject, NSCopying, NSSecureCoding, @un
         enqueue("POST", urlString, parameters, success, failure)
     }
 
-    @preconcurrency
     /// Posts a multipart form, which is read while it is sent.
     ///
     /// - Parameters:
@@ -219,6 +228,7 @@ open class HTTPRequestOperationManager: NSObject, NSCopying, NSSecureCoding, @un
     ///   - success: Called on ``completionQueue``.
     ///   - failure: Called on ``completionQueue``.
     @discardableResult
+    @preconcurrency
     open func post(
         _ urlString: String,
         parameters: Any?,
@@ -228,10 +238,10 @@ open class HTTPRequestOperationManager: NSObject, NSCopying, NSSecureCoding, @un
     ) -> HTTPRequestOperation? {
         enqueue("POST", urlString, parameters, form: block ?? { _ in }, success, failure)
     }
-    @preconcurrency
 
     /// Puts parameters.
     @discardableResult
+    @preconcurrency
     open func put(
         _ urlString: String,
         parameters: Any?,
@@ -241,9 +251,9 @@ open class HTTPRequestOperationManager: NSObject, NSCopying, NSSecureCoding, @un
         enqueue("PUT", urlString, parameters, success, failure)
     }
 
-    @preconcurrency
     /// Patches with parameters.
     @discardableResult
+    @preconcurrency
     open func patch(
         _ urlString: String,
         parameters: Any?,
@@ -253,9 +263,9 @@ open class HTTPRequestOperationManager: NSObject, NSCopying, NSSecureCoding, @un
         enqueue("PATCH", urlString, parameters, success, failure)
     }
 
-    @preconcurrency
     /// Deletes. Parameters become the query.
     @discardableResult
+    @preconcurrency
     open func delete(
         _ urlString: String,
         parameters: Any?,
@@ -265,7 +275,6 @@ open class HTTPRequestOperationManager: NSObject, NSCopying, NSSecureCoding, @un
         enqueue("DELETE", urlString, parameters, success, failure)
     }
 
-    @preconcurrency
     // MARK: - Describing, coding, copying
 
     /// Class, base URL and queue.
@@ -315,7 +324,8 @@ open class HTTPRequestOperationManager: NSObject, NSCopying, NSSecureCoding, @un
         coder.writePolicy(securityPolicy, forKey: Key.securityPolicy)
     }
 
-    /// A manager of the same class, with the same base URL, copies of serializers and policy, and a queue of its own.
+    /// A manager of the same class, with the same base URL and ``tls``, copies of serializers and policy, and a queue of its
+    /// own.
     open func copy(with zone: NSZone? = nil) -> Any {
         let copy = ManagerSeed(baseURL: baseURL).manager(of: type(of: self))
         if let serializer = requestSerializer.copy(with: zone) as? HTTPRequestSerializer {
@@ -325,6 +335,7 @@ open class HTTPRequestOperationManager: NSObject, NSCopying, NSSecureCoding, @un
             copy.responseSerializer = serializer
         }
         copy.securityPolicy = securityPolicy.copy()
+        copy.tls = tls
         return copy
     }
 }

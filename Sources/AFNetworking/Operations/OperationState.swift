@@ -34,6 +34,7 @@ struct OperationState: @unchecked Sendable {
     var usesCredentialStorage = true
     var credential: URLCredential?
     var securityPolicy = SecurityPolicy()
+    var tls: TLSConfiguration?
     var completionQueue: DispatchQueue?
     var completionGroup: DispatchGroup?
     var userInfo: [AnyHashable: Any]?
@@ -92,6 +93,7 @@ struct OperationTrustRules: Sendable {
     private let blockChanges: Int
     let credential: URLCredential?
     let policy: SecurityPolicy
+    let tls: TLSConfiguration?
     /// The policy as it was; nil for a subclass, whose connections serve no other operation.
     let frozen: FrozenSecurityPolicy?
     private let settings: [UInt8]?
@@ -101,6 +103,7 @@ struct OperationTrustRules: Sendable {
         blockChanges = state.challengeBlockChanges
         credential = state.credential
         policy = state.securityPolicy
+        tls = state.tls
         let settings = policy.frozen
         frozen = policy.mayHaveOverrides ? nil : settings
         self.settings = settings.fingerprint
@@ -109,7 +112,7 @@ struct OperationTrustRules: Sendable {
     /// Whether these rules accept the servers that the others accept, and show them the same certificate.
     func decideLike(_ others: OperationTrustRules) -> Bool {
         settings == others.settings && (policy === others.policy || frozen != nil && others.frozen != nil)
-            && blockChanges == others.blockChanges
+            && blockChanges == others.blockChanges && tls?.sharingKey == others.tls?.sharingKey
             && credential?.identity?.fingerprint == others.credential?.identity?.fingerprint
     }
 

@@ -9,12 +9,13 @@ extension URLConnectionOperation {
         case .success(let request):
             let made = state.withLock { $0.world }.makeConnection(request, self)
             guard let made else { return finish(with: Self.withoutURL) }
-            let (scheduler, modes, isWanted) = state.withLock { state in
-                let isWanted = state.isCurrent(attempt)
-                if isWanted { (state.connection, state.trustRules) = (made, OperationTrustRules(state)) }
-                return (state.chooseScheduler(), state.runLoopModes, isWanted)
+            let (scheduler, modes, tls) = state.withLock { state in
+                let rules = state.isCurrent(attempt) ? OperationTrustRules(state) : nil
+                if let rules { (state.connection, state.trustRules) = (made, rules) }
+                return (state.chooseScheduler(), state.runLoopModes, rules.map(\.tls))
             }
-            guard isWanted else { return }
+            guard let tls else { return }
+            made.tls = tls
             scheduler.schedule(made, in: modes)
             made.start()
         }

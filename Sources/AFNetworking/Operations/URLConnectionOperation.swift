@@ -120,6 +120,20 @@ open class URLConnectionOperation: Operation, NSCopying, NSSecureCoding, URLConn
         set { state.set(\.securityPolicy, newValue) }
     }
 
+    /// How the operation's connection is secured: which authorities it trusts, and how it identifies itself. Nil, as it is at
+    /// first, is the standard configuration. Counts for attempts that begin after it is set. ``securityPolicy`` decides by
+    /// these authorities.
+    ///
+    /// ```swift
+    /// var tls = TLSConfiguration()
+    /// tls.anchors = try .file("/etc/my-company/root.pem")
+    /// operation.tls = tls
+    /// ```
+    open var tls: TLSConfiguration? {
+        get { state.withLock { $0.tls } }
+        set { state.set(\.tls, newValue) }
+    }
+
     /// The body of the request, read while it is sent. Setting it replaces the body of ``request``.
     open var inputStream: InputStream? {
         get { request.httpBodyStream }
@@ -184,6 +198,7 @@ open class URLConnectionOperation: Operation, NSCopying, NSSecureCoding, URLConn
     // MARK: - Blocks
 
     /// Sets what receives how much of the request's body was sent. Called on the main queue.
+    @preconcurrency
     open func setUploadProgressBlock(_ block: ProgressBlock?) {
         state.set(\.uploadProgress, block)
     }
@@ -195,41 +210,41 @@ open class URLConnectionOperation: Operation, NSCopying, NSSecureCoding, URLConn
     open var downloadProgressBlock: ProgressBlock? { state.withLock { $0.downloadProgress } }
 
     /// Sets what receives how much of the response's body has arrived. Called on the main queue.
+    @preconcurrency
     open func setDownloadProgressBlock(_ block: ProgressBlock?) {
         state.set(\.downloadProgress, block)
     }
-    @preconcurrency
 
     /// Sets what answers challenges in place of ``securityPolicy`` and ``credential``. It must answer each one.
+    @preconcurrency
     open func setWillSendRequestForAuthenticationChallengeBlock(_ block: ChallengeBlock?) {
         state.set(\.challengeBlock, block)
         state.withLock { $0.challengeBlockChanges += 1 }
     }
 
     /// Sets what decides about requests. Nil for a redirect delivers the redirect.
+    @preconcurrency
     open func setRedirectResponseBlock(_ block: RedirectBlock?) {
         state.set(\.redirectBlock, block)
     }
-    @preconcurrency
 
     /// Sets what decides about storing the response.
+    @preconcurrency
     open func setCacheResponseBlock(_ block: CacheBlock?) {
         state.set(\.cacheBlock, block)
     }
-    @preconcurrency
 
     /// Lets ``expireBackgroundTask()`` cancel the operation, after it has called `handler`.
     ///
     /// On Linux the system does not call it: a program that has to end, because of a signal for example, calls
     /// ``expireBackgroundTask()``. A second call changes nothing.
-    open func setShouldExecuteAsBackgroundTask(expirationHandler handler: (@Sendable () -> Void)?) {
     @preconcurrency
+    open func setShouldExecuteAsBackgroundTask(expirationHandler handler: (@Sendable () -> Void)?) {
         state.withLock { state in
             guard !state.isBackgroundTask else { return }
             state.isBackgroundTask = true
             state.expirationHandler = handler
         }
-    @preconcurrency
     }
 
     /// The time is up: calls the expiration handler and cancels, if
@@ -238,7 +253,6 @@ open class URLConnectionOperation: Operation, NSCopying, NSSecureCoding, URLConn
         let (isWanted, handler) = state.withLock { state -> (Bool, (@Sendable () -> Void)?) in
             guard state.isBackgroundTask, state.machine.phase != .finished else { return (false, nil) }
             defer {
-    @preconcurrency
                 state.isBackgroundTask = false
                 state.expirationHandler = nil
             }

@@ -53,7 +53,7 @@ private struct PolicyLint {
                     .error,
                     .keyAlone,
                     "publicKey with allowInvalidCertificates checks neither chain nor dates nor name: the holder of one of "
-                        + "the keys can pose as every host; give the session anchors, or use the mode certificate"
+                        + "the keys can pose as every host; set tls.anchors, or use the mode certificate"
                 )
             case .certificate: break
             }

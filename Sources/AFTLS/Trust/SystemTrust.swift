@@ -88,7 +88,7 @@ package final class SystemTrust: Sendable {
         TrustAnchorsError(
             message: "no trusted authorities of the system: \(ByteText.escaped(paths.file, limit: 1024)): \(problem); "
                 + "\(ByteText.escaped(paths.folder, limit: 1024)): no certificate files named by hash. "
-                + "Install ca-certificates, set SSL_CERT_FILE, or give the session anchors of its own"
+                + "Install ca-certificates, set SSL_CERT_FILE, or set tls.anchors"
         )
     }
 }

@@ -262,11 +262,22 @@ extension Load {
         let account = transfer?.account(at: now, after: memory?.connectivity) ?? concluded?.account(at: now)
         // A `data:` URL is no address, but the data itself: leave it out of the error.
         let url = presentRequest?.url.flatMap { LocalScheme($0) == .data ? nil : $0 }
-        let remarks = [memory?.interception?.remark, transfer?.remark].compactMap(\.self).filter { !$0.isEmpty }
+        let remarks = [memory?.interception?.remark, transfer?.remark, advisesForOthers(error)]
+            .compactMap(\.self).filter { !$0.isEmpty }
         return error.urlError(for: url, peer: endpoint, account: account, remark: remarks.joined(separator: " "))
     }
 }
 
+
+    /// What to add to the advice to change a setting, if no program can change those of the session.
+    private func advisesForOthers(_ error: LoadError) -> String? {
+        guard case .present = session.settings.cache else { return nil }
+        switch error {
+        case .bodyTooLong, .content(.bomb), .local(.data(.tooLong)):
+            return "A session that you make with a configuration has this setting."
+        default: return nil
+        }
+    }
 extension HTTPURLResponse {
     /// RFC 9110 §6.4.1: some requests and some statuses have responses without a body, whatever the fields say.
     fileprivate func hasBody(to request: WireRequest) -> Bool {

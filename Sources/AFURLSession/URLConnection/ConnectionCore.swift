@@ -35,6 +35,8 @@ final class ConnectionCore: Sendable {
         var events: [ConnectionEvent] = []
         var next = 0
         var waitingBytes = 0
+        /// Nil for the standard configuration.
+        var tls: TLSConfiguration?
         var scheduler: (any DeliveryScheduler)?
         var schedule = 0
         /// Whether a delivery is on its way, or the present one will look again.
@@ -91,6 +93,11 @@ final class ConnectionCore: Sendable {
 
     /// The original request, as the delegate changed it before the connection sent anything.
     var firstRequest: URLRequest { state.withLock { $0.task }?.originalRequest ?? originalRequest }
+
+    var tls: TLSConfiguration? {
+        get { state.withLock { $0.tls } }
+        set { state.set(\.tls, newValue) }
+    }
 
     /// How many bytes the delegate has not heard of.
     var waitingBytes: Int { state.withLock { $0.waitingBytes } }
@@ -290,7 +297,8 @@ final class ConnectionCore: Sendable {
                 listener?.hear(.failed(error), of: connection)
             }
         }
-        load(answer, listener, by: identity, in: sessions.session(usingCredentialStorage: usesStorage))
+        let session = sessions.session(usingCredentialStorage: usesStorage, securedBy: tls)
+        load(answer, listener, by: identity, in: session)
     }
 
     private func load(

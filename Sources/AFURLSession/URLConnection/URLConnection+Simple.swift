@@ -1,5 +1,6 @@
 import AFBase
 import AFLoop
+public import AFTransport
 import AFWire
 import Dispatch
 public import Foundation
@@ -28,7 +29,19 @@ extension URLConnection {
         queue: OperationQueue,
         completionHandler handler: @escaping @Sendable (URLResponse?, Data?, (any Error)?) -> Void
     ) {
-        let session = ConnectionSessions.system.session(usingCredentialStorage: true)
+        sendAsynchronousRequest(request, tls: nil, queue: queue, completionHandler: handler)
+    }
+
+    /// Loads a request, secured as `tls` says, and calls back on a queue. See
+    /// ``sendAsynchronousRequest(_:queue:completionHandler:)``.
+    @preconcurrency
+    public class func sendAsynchronousRequest(
+        _ request: URLRequest,
+        tls: TLSConfiguration?,
+        queue: OperationQueue,
+        completionHandler handler: @escaping @Sendable (URLResponse?, Data?, (any Error)?) -> Void
+    ) {
+        let session = ConnectionSessions.system.session(usingCredentialStorage: true, securedBy: tls)
         session.dataTask(with: request) { data, response, error in
             queue.addOperation(CallbackOperation(block: { handler(response, data, error) }))
         }
@@ -49,18 +62,28 @@ extension URLConnection {
         _ request: URLRequest,
         returning response: UnsafeMutablePointer<URLResponse?>?
     ) throws -> Data {
-        try sendSynchronousRequest(request, returning: response, in: .system)
+        try sendSynchronousRequest(request, tls: nil, returning: response, in: .system)
+    }
+
+    /// Loads a request, secured as `tls` says, and waits for it. See ``sendSynchronousRequest(_:returning:)``.
+    public class func sendSynchronousRequest(
+        _ request: URLRequest,
+        tls: TLSConfiguration?,
+        returning response: UnsafeMutablePointer<URLResponse?>?
+    ) throws -> Data {
+        try sendSynchronousRequest(request, tls: tls, returning: response, in: .system)
     }
 
     package class func sendSynchronousRequest(
         _ request: URLRequest,
+        tls: TLSConfiguration? = nil,
         returning response: UnsafeMutablePointer<URLResponse?>?,
         in sessions: ConnectionSessions
     ) throws -> Data {
         guard !sessions.world.loop.isOnLoop else { throw LoadFailure.waitingForItself(request.url) }
         let answer = Lock<(data: Data?, response: URLResponse?, error: (any Error)?)>((nil, nil, nil))
         let isOver = DispatchSemaphore(value: 0)
-        sessions.sessionForWaiting().dataTask(with: request) { data, response, error in
+        sessions.sessionForWaiting(securedBy: tls).dataTask(with: request) { data, response, error in
             answer.withLock { $0 = (data, response, error) }
             isOver.signal()
         }

@@ -1,4 +1,5 @@
 import AFLoop
+public import AFTransport
 public import Foundation
 
 // Unchecked, because the compiler cannot check an open class. It has only constants of Sendable types.
@@ -65,6 +66,22 @@ open class URLConnection: NSObject, @unchecked Sendable {
         guard request.url != nil else { return nil }
         core = ConnectionCore(request, delegate, in: sessions)
         super.init()
+    }
+
+    /// How the connection is secured: which authorities it trusts, and how it identifies itself. Nil, as it is at first, is
+    /// the standard configuration. Set it before you start the connection.
+    ///
+    /// ```swift
+    /// var tls = TLSConfiguration()
+    /// tls.anchors = try .file("/etc/my-company/root.pem")
+    /// connection.tls = tls
+    /// ```
+    ///
+    /// Connections with the same configuration share their TLS connections; an evaluator that is an object must be the same
+    /// object for that.
+    open var tls: TLSConfiguration? {
+        get { core.tls }
+        set { core.tls = newValue }
     }
 
     // MARK: - Running

@@ -41,7 +41,7 @@ extension LoadFailure {
         case .rejected:
             self.init(.trust, .delegate, server, "the delegate rejected the server")
         case .unanswered:
-            let advice = "Answer the challenge sooner, or raise decisionTimeout."
+            let advice = "Answer the challenge sooner, or raise tls.decisionTimeout."
             self.init(.trust, .delegate, server, "the delegate did not decide in time", advice: advice)
         case .noAnchors(let problem):
             self.init(.trust, .anchors, server, problem)
@@ -166,7 +166,7 @@ extension LoadFailure {
 
     private static func advice(_ reason: Reason, _ detail: Detail?) -> String? {
         switch (reason, detail) {
-        case (.clientCertificate, .required): "Set an identity in the session's tls."
+        case (.clientCertificate, .required): "Set tls.identity."
         case (.clientCertificate, _): "Check who issued it and its dates."
         case (.tls, .notTLS): "Does the server speak plain http on this port?"
         default: nil
@@ -180,12 +180,12 @@ extension LoadFailure {
         let subject = "\"\(certificate.subject)\""
         switch reason {
         case .unknownRoot:
-            return "If \"\(certificate.issuer)\" is an authority of yours, add it to the anchors of the session's tls."
-        case .selfSigned: return "If \(subject) is one of yours, add it to the anchors of the session's tls."
+            return "If \"\(certificate.issuer)\" is an authority of yours, add it to tls.anchors."
+        case .selfSigned: return "If \(subject) is one of yours, add it to tls.anchors."
         case .incompleteChain: return "The server must send its intermediate certificates; ask its operator."
         case .expired, .notYetValid: return "Renew the certificate \(subject), or set the clock of this machine."
         case _ where failure.isForgivenIfNamed:
-            return "If \(subject) is an authority of yours, add it to the anchors of the session's tls; "
+            return "If \(subject) is an authority of yours, add it to tls.anchors; "
                 + "if not, the authority needs another certificate."
         case _ where failure.depth > 0: return "The authority \(subject) needs another certificate."
         default: return "The server needs another certificate in place of \(subject)."

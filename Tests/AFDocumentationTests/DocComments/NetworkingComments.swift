@@ -170,3 +170,9 @@ private final class Feed: NSObject, XMLParserDelegate {
         print(isWellFormed ?? false)
     }
 }
+
+private func trust(_ operation: URLConnectionOperation) throws {
+    var tls = TLSConfiguration()
+    tls.anchors = try .file("/etc/my-company/root.pem")
+    operation.tls = tls
+}

@@ -230,4 +230,10 @@ private enum SessionComments {
         }
         configuration.requestInterceptors = [tokens]
     }
+
+    static func authority(_ connection: URLConnection) throws {
+        var tls = TLSConfiguration()
+        tls.anchors = try .file("/etc/my-company/root.pem")
+        connection.tls = tls
+    }
 }

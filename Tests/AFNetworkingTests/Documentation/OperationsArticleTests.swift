@@ -135,6 +135,16 @@ import Testing
         )
     }
 
+    @Test func `the authorities that an operation trusts are set before it starts`() throws {
+        let operation = HTTPRequestOperation(request: URLRequest(url: server.url("/get")))
+        #expect(throws: (any Error).self) {
+            var tls = TLSConfiguration()
+            tls.anchors = try .file("/etc/my-company/root.pem")
+            operation.tls = tls
+        }
+        #expect(operation.tls == nil)
+    }
+
     @Test(arguments: ["/moved", "/basic-auth/anna/secret"])
     func `a redirect is not followed, and a credential is shown`(path: String) async throws {
         let operation = HTTPRequestOperation(request: URLRequest(url: server.url(path)))

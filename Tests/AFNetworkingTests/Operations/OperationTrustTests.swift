@@ -135,6 +135,40 @@ struct OperationTrustTests {
         }
     }
 
+    @Test func `operations, and those of their manager, trust an authority of the program`() async throws {
+        let authority = try CertificateAuthority("My CA")
+        let server = try TestServer(tls: ServerTLS(try authority.issue(for: "127.0.0.1")))
+        server.route("GET", "/json", .json("{}"))
+        let manager = HTTPRequestOperationManager(baseURL: server.url("/"))
+        var tls = TLSConfiguration()
+        tls.anchors = .certificates([authority.certificate])
+        manager.tls = tls
+        manager.completionQueue = .global()
+        let copy = try #require(manager.copy() as? HTTPRequestOperationManager)
+
+        for manager in [manager, copy] {
+            let operation = try #require(manager.get("json", parameters: nil, success: nil, failure: nil))
+            try await operation.ended()
+            #expect(operation.error == nil && operation.responseData == Data("{}".utf8))
+        }
+        let plain = HTTPRequestOperation(request: URLRequest(url: server.url("/json")))
+        plain.start()
+        try await plain.ended()
+        let failure = (plain.error as? URLError)?.loadFailure
+        #expect(failure?.advice == "If \"CN=My CA\" is an authority of yours, add it to tls.anchors.")
+        #expect(server.requests.count == 2)
+    }
+
+    @Test func `a part that came from other authorities is not gone on with`() {
+        var state = OperationState(URLRequest(url: URL(fileURLWithPath: "/")))
+        let before = OperationTrustRules(state)
+        var tls = TLSConfiguration()
+        tls.anchors = .certificates([])
+        state.tls = tls
+        #expect(!OperationTrustRules(state).decideLike(before))
+        #expect(OperationTrustRules(state).decideLike(OperationTrustRules(state)))
+    }
+
     @Test func `operations of the two classes of the library share what an equal policy accepts`() async throws {
         let site = try CertificateAuthority().issue(for: "127.0.0.1")
         let server = try TestServer(tls: ServerTLS(site))

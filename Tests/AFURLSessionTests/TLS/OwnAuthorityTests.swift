@@ -77,7 +77,7 @@ extension SecuredTests {
                 ),
                 (
                     try root.issue(for: "127.0.0.1"), nil,
-                    "If \"CN=My CA\" is an authority of yours, add it to the anchors of the session's tls."
+                    "If \"CN=My CA\" is an authority of yours, add it to tls.anchors."
                 ),
             ]
             for (leaf, anchor, advice) in rows {
