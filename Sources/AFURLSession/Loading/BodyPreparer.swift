@@ -41,12 +41,16 @@ final class BodyPreparer: StreamProvider {
     var maySupplyStreams: Bool { load?.taskDelegate != nil }
 
     func supplyStream(_ done: @escaping (HandedStream?) -> Void) {
-        let question = Question(done)
+        let question = Question<HandedStream?> { [weak load] stream in
+            load?.memory?.missingAnswer = nil
+            done(stream)
+        }
         guard let load, let (delegate, task) = load.taskDelegate else {
             // Without a delegate, too, the answer comes in a later turn.
             let bound = LoopBound(confined: question, on: platform.loop)
             return platform.loop.enqueue { bound.value.answer(nil) }
         }
+        if let present = load.presentRequest { load.memory(beginningWith: present).missingAnswer = .stream }
         let bound = LoopBound(confined: question, on: platform.loop)
         load.session.outbox.post(
             .block {

@@ -258,6 +258,8 @@ extension Load {
     // MARK: - Errors
 
     func urlError(_ error: LoadError) -> URLError {
+        let missing = error.isOutOfTime ? memory?.missingAnswer ?? consumer.missingAnswer : nil
+        let error = missing.map { LoadError.unanswered($0) } ?? error
         let now = session.loop.now
         let account = transfer?.account(at: now, after: memory?.connectivity) ?? concluded?.account(at: now)
         // A `data:` URL is no address, but the data itself: leave it out of the error.
@@ -266,8 +268,6 @@ extension Load {
             .compactMap(\.self).filter { !$0.isEmpty }
         return error.urlError(for: url, peer: endpoint, account: account, remark: remarks.joined(separator: " "))
     }
-}
-
 
     /// What to add to the advice to change a setting, if no program can change those of the session.
     private func advisesForOthers(_ error: LoadError) -> String? {
@@ -278,6 +278,8 @@ extension Load {
         default: return nil
         }
     }
+}
+
 extension HTTPURLResponse {
     /// RFC 9110 §6.4.1: some requests and some statuses have responses without a body, whatever the fields say.
     fileprivate func hasBody(to request: WireRequest) -> Bool {

@@ -49,6 +49,8 @@ final class LoadMemory {
     /// What each step keeps of this load, by its type. Files of steps name theirs in extensions of this class.
     private var kept: [ObjectIdentifier: Any] = [:]
 
+    /// What the load has asked the program, until there is the answer.
+    var missingAnswer: MissingAnswer?
     /// A proxy's response in place of the tunnel to the server.
     var refusal: HTTPURLResponse?
     /// Stores the body of a redirect.

@@ -66,6 +66,7 @@ final class DelegateConsumer: TaskConsumer {
     private var hasShownResponse = false
     /// Whether the delegate has got the response and has not answered yet.
     private(set) var isHolding = false
+    var missingAnswer: MissingAnswer? { isHolding ? .response : nil }
 
     func receivedResponse(_ response: URLResponse, of load: Load) {
         isForReceiver = load.responseReceiver != nil

@@ -9,6 +9,9 @@ protocol TaskConsumer: AnyObject {
     /// Whether the task must not complete yet, although the response is there in full.
     var isHolding: Bool { get }
 
+    /// What the consumer has asked the delegate, until there is the answer.
+    var missingAnswer: MissingAnswer? { get }
+
     /// Whether the cache may store the response.
     var caching: ResponseCaching { get }
 
@@ -66,6 +69,7 @@ enum ConsumerPreparation {
 }
 
 extension TaskConsumer {
+    var missingAnswer: MissingAnswer? { nil }
     var mayStartOver: Bool { false }
     func startOver(of load: Load) {}
     var endsSilently: Bool { false }

@@ -42,6 +42,7 @@ extension LoadError {
                 advice: "Raise maximumBodyInMemory, or receive it with a delegate."
             )
         case (.content(let failure), let peer): LoadFailure(failure, peer: peer)
+        case (.unanswered(let missing), let peer): .unanswered(missing, peer)
         case (.notCached, _):
             LoadFailure(
                 .cache,

@@ -38,6 +38,8 @@ package enum LoadError: Error, Sendable {
     case refused(ResponseRefusal)
     /// A `data:` URL or a file cannot be loaded.
     case local(LocalFailure)
+    /// The time of the task is over, and who had to answer has not.
+    case unanswered(MissingAnswer)
     /// The child of a fork has no network thread.
     case forked
     /// The system could not create the network thread.
@@ -80,4 +82,24 @@ package enum StreamFailure: Error, Sendable {
     case unreadable
     /// The task was to become streams, and has no delegate that takes them.
     case nobodyForStreams
+}
+
+/// What a load waits for.
+package enum MissingAnswer: Sendable, Hashable {
+    /// The answer of a delegate to its method of this name.
+    case delegate(String)
+    /// That of an interceptor.
+    case interceptor(String)
+
+    /// The method of a session's delegate.
+    package static let redirect = MissingAnswer.delegate(
+        "urlSession(_:task:willPerformHTTPRedirection:newRequest:completionHandler:)"
+    )
+    package static let response = MissingAnswer.delegate("urlSession(_:dataTask:didReceive:completionHandler:)")
+    package static let challenge = MissingAnswer.delegate("urlSession(_:task:didReceive:completionHandler:)")
+    package static let stream = MissingAnswer.delegate("urlSession(_:task:needNewBodyStream:)")
+    package static let delayed = MissingAnswer.delegate(
+        "urlSession(_:task:willBeginDelayedRequest:completionHandler:)"
+    )
+    package static let caching = MissingAnswer.delegate("urlSession(_:dataTask:willCacheResponse:completionHandler:)")
 }

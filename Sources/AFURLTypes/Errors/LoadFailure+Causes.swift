@@ -91,6 +91,24 @@ extension LoadFailure {
         let cause = errno.map { SystemErrorText.of($0) } ?? "no address answered"
         return LoadFailure(
             .resources,
+    /// The time of the task is over because the program has not answered.
+    package static func unanswered(_ missing: MissingAnswer, _ peer: Endpoint?) -> LoadFailure {
+        let (who, advice) =
+            switch missing {
+            case .delegate(let method):
+                ("the delegate has not answered \(method)", "Call its completion handler, whatever the answer is.")
+            case .interceptor(let method):
+                ("an interceptor has not returned from \(method)", "Let it return, or throw, also when it gives up.")
+            }
+        return LoadFailure(
+            .timeout,
+            .unanswered,
+            phase: .delivering,
+            message: "Loading from \(peer?.text ?? "the server") failed: \(who), and the time of the task is over.",
+            advice: advice
+        )
+    }
+
             detail,
             phase: .connecting,
             attempts: attempts,

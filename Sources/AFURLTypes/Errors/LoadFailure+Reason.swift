@@ -129,6 +129,8 @@ extension LoadFailure {
         public static let chain = Detail(rawValue: "chain")
         /// The session's own policy refused the certificate.
         public static let policy = Detail(rawValue: "policy")
+        /// The delegate or an interceptor has not answered, and the time of the task is over.
+        public static let unanswered = Detail(rawValue: "unanswered")
         /// The delegate refused the server, or did not answer in time.
         public static let delegate = Detail(rawValue: "delegate")
         /// There are no anchors to verify the certificates with.

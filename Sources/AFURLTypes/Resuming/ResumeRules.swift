@@ -225,7 +225,7 @@ extension LoadError {
     package var leavesPart: Bool {
         switch self {
         case .transfer(let error): error.leavesPart
-        case .file, .brokenRest: true
+        case .file, .brokenRest, .unanswered: true
         case .rejected, .redirect, .plainTextForbidden, .cancelled, .bodyTooLong, .content, .notCached,
             .proxyMisconfigured, .sessionInvalidated, .forked, .noThread, .unaskedPart, .resumeData, .foreign, .local,
             .webSocket, .stream, .refused:

@@ -143,7 +143,9 @@ final class CredentialStep: LoadStep {
         load.trace?.challenged(question.space, failures: question.previousFailureCount)
         let challenges = CredentialChallenges(task, load.taskDelegate?.delegate, in: load.session)
         return .later { reply in
-            challenges.ask(question, after: response) { disposition, credential in
+            load.memory?.missingAnswer = .challenge
+            challenges.ask(question, after: response) { [weak load] disposition, credential in
+                load?.memory?.missingAnswer = nil
                 reply { load, _ in
                     guard var authentication = load.memory?.authentication else { return .pass }
                     let answer = CredentialAnswer(disposition, credential)

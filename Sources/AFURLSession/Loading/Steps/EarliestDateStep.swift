@@ -28,7 +28,10 @@ final class EarliestDateStep: LoadStep {
         // The task's time runs from here on, as it does during a load.
         return .later { [self] reply in
             let loop = load.session.loop
-            let answer: (URLSession.DelayedRequestDisposition, URLRequest?) -> Void = { disposition, request in
+            load.memory?.missingAnswer = .delayed
+            let answer: (URLSession.DelayedRequestDisposition, URLRequest?) -> Void = {
+                [weak load] disposition, request in
+                load?.memory?.missingAnswer = nil
                 reply { [self] draft, _ in answered(disposition, request, &draft) }
             }
             let bound = LoopBound(confined: answer, on: loop)

@@ -62,9 +62,11 @@ final class InterceptorStep: LoadStep {
         let request = load.session.upgraded(given.request)
         let source = given.hasDroppedBody ? .request : load.body
         return .later { reply in
+            load.memory?.missingAnswer = .interceptor("adapt(_:for:)")
             interception.ask(in: load.session.world) { [interceptors = interception.interceptors] in
                 await AdaptedRequest.result(of: request, by: interceptors, for: task, source)
-            } _: { answer in
+            } _: { [weak load] answer in
+                load?.memory?.missingAnswer = nil
                 reply { draft, load in
                     switch answer {
                     case .success(let adapted):
@@ -84,9 +86,11 @@ final class InterceptorStep: LoadStep {
             let attempt = failedAttempt(outcome, interception, load)
         else { return .pass }
         return .later { [self] reply in
+            load.memory?.missingAnswer = .interceptor("retry(after:)")
             interception.ask(in: load.session.world) { [interceptors = interception.interceptors] in
                 await interceptors.decision(after: attempt)
-            } _: { decision in
+            } _: { [weak load] decision in
+                load?.memory?.missingAnswer = nil
                 reply { [self] load, outcome in decided(decision, outcome, load) }
             }
         }
@@ -273,8 +277,8 @@ extension LoadError {
         case .transfer(let error): error.mayHeal
         case .foreign: true
         case .rejected, .plainTextForbidden, .proxyMisconfigured, .cancelled, .bodyTooLong, .content, .notCached,
-            .redirect, .file, .unaskedPart, .brokenRest, .resumeData, .sessionInvalidated, .stream, .webSocket, .local,
-            .refused, .forked, .noThread:
+            .unanswered, .redirect, .file, .unaskedPart, .brokenRest, .resumeData, .sessionInvalidated, .stream,
+            .webSocket, .local, .refused, .forked, .noThread:
             false
         }
     }

@@ -142,8 +142,12 @@ final class RedirectStep: LoadStep {
         }
         return .later { reply in
             let loop = load.session.loop
+            load.memory?.missingAnswer = .redirect
             let answer = LoopBound(
-                confined: { (request: URLRequest?) in reply { load, _ in answered(request, load) } },
+                confined: { [weak load] (request: URLRequest?) in
+                    load?.memory?.missingAnswer = nil
+                    reply { load, _ in answered(request, load) }
+                },
                 on: loop
             )
             load.session.outbox.post(
