@@ -84,7 +84,8 @@ struct TaskEnding: Sendable {
     /// Runs the serializer, if a response has arrived.
     private func outcome() -> TaskOutcome {
         if let failure { return outcome(nil, failure) }
-        if task is URLSessionDownloadTask { return outcome(file, validate() ?? moveError) }
+        // There is no file at a place to which it could not be moved.
+        if task is URLSessionDownloadTask { return outcome(moveError == nil ? file : nil, validate() ?? moveError) }
         let (object, error) = collectingError {
             serializer.responseObject(for: task.response, data: body, error: $0)
         }

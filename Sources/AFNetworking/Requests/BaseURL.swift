@@ -43,7 +43,7 @@ struct BaseURL: Sendable {
     /// data.
     static func resolve(_ text: String, against base: BaseURL?) throws -> Target {
         guard let base else {
-            guard let url = URL(string: text) else { throw RequestError.unusableURL }
+            guard let url = URL(string: text) else { throw RequestError.unusableURL(text) }
             return Target(url: url.absoluteURL, leavesBase: false)
         }
         if let url = base.joined(with: text) { return Target(url: url, leavesBase: false) }
@@ -53,7 +53,9 @@ struct BaseURL: Sendable {
     func resolve(_ text: String) throws -> Target {
         // Resolving an empty text would drop the query of the base.
         if text.isEmpty { return Target(url: url.absoluteURL, leavesBase: false) }
-        guard let whole = URL(string: text, relativeTo: url)?.absoluteURL else { throw RequestError.unusableURL }
+        guard let whole = URL(string: text, relativeTo: url)?.absoluteURL else {
+            throw RequestError.unusableURL(text, isRelative: true)
+        }
         if RedirectPolicy.haveSameOrigin(whole, url) { return Target(url: whole, leavesBase: false) }
         guard let scheme = URL(string: text)?.scheme.map(ASCII.lowered) else { throw RequestError.leavesBase }
         guard ["http", "https", url.scheme.map(ASCII.lowered)].contains(scheme) else {

@@ -170,7 +170,7 @@ open class HTTPRequestSerializer: NSObject, URLRequestSerialization, @unchecked 
     ///   - urlString: The URL, which may be relative.
     ///   - parameters: As ``HTTPRequestSerializer/queryString(from:)`` takes them; subclasses may take others. Nil for none.
     open func request(withMethod method: String, urlString: String, parameters: Any?) throws -> URLRequest {
-        guard let url = URL(string: urlString) else { throw RequestError.unusableURL }
+        guard let url = URL(string: urlString) else { throw RequestError.unusableURL(urlString) }
         let request = snapshot.request(method, url, hasFields: false)
         return try self.request(bySerializing: request, withParameters: parameters)
     }

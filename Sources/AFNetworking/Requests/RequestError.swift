@@ -23,9 +23,29 @@ enum RequestError {
         return NSError(domain: domain, code: code.rawValue, userInfo: userInfo)
     }
 
-    /// The error does not quote the text, which may hold a password.
-    static var unusableURL: NSError {
-        make(.badURL, "The URL string could not be parsed.", advice: "Escape what may not stand in a URL.")
+    /// - Parameter isRelative: Whether the text, which may come from outside, was to be resolved against a base URL.
+    static func unusableURL(_ text: String, isRelative: Bool = false) -> NSError {
+        make(
+            .badURL,
+            "The URL string \(quoted(text, withoutServer: isRelative)) could not be parsed.",
+            advice: "Escape what may not stand in a URL."
+        )
+    }
+
+    static var withoutURL: NSError { make(.badURL, "The request has no URL.") }
+
+    /// The text without query and fragment, and without what may be a password.
+    private static func quoted(_ text: String, withoutServer: Bool) -> String {
+        let place = text.prefix { $0 != "?" && $0 != "#" }
+        guard let slashes = place.firstRange(of: "//") else {
+            return "\"\((place.contains("@") ? "..." : String(place)).asPeerText)\""
+        }
+        let path = place[slashes.upperBound...].firstIndex(of: "/") ?? place.endIndex
+        let server = place[slashes.upperBound..<path]
+        // Anything but a host and a number may be a user name with a password.
+        let isPlain = !server.contains("@") && server.wholeMatch(of: /[^:]*(:[0-9]*)?/) != nil
+        let shown = isPlain && !withoutServer ? server : "..."
+        return "\"\("\(place[..<slashes.upperBound])\(shown)\(place[path...])".asPeerText)\""
     }
 
     static var leavesBase: NSError {

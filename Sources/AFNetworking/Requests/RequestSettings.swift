@@ -93,7 +93,7 @@ struct RequestSettings: Sendable {
     }
 
     private static func append(_ query: String, to request: inout URLRequest) throws {
-        guard let url = request.url else { throw RequestError.unusableURL }
+        guard let url = request.url else { throw RequestError.withoutURL }
         let text = url.absoluteString
         let fragment = text.firstIndex(of: "#") ?? text.endIndex
         let separator = text[..<fragment].contains("?") ? "&" : "?"

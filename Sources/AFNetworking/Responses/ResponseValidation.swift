@@ -6,6 +6,9 @@ struct ResponseValidation {
     static let responseKey = "com.alamofire.serialization.response.error.response"
     static let dataKey = "com.alamofire.serialization.response.error.data"
 
+    /// How many acceptable types an error names.
+    private static let namedTypes = 8
+
     private let response: HTTPURLResponse
     private let data: Data?
 
@@ -21,7 +24,7 @@ struct ResponseValidation {
         var error: NSError?
         if let contentTypes, !hasType(in: contentTypes) {
             accepted = false
-            error = contentTypeError
+            error = contentTypeError(contentTypes)
         }
         if let statusCodes, !statusCodes.contains(response.statusCode), response.url != nil {
             accepted = false
@@ -37,12 +40,16 @@ struct ResponseValidation {
         return types.contains(type)
     }
 
-    private var contentTypeError: NSError? {
+    private func contentTypeError(_ types: Set<String>) -> NSError? {
         guard hasBody, response.url != nil else { return nil }
         let type = response.mimeType ?? "(null)"
+        let named = types.sorted().prefix(Self.namedTypes).joined(separator: ", ")
+        let all = types.count > Self.namedTypes ? "\(named) and \(types.count - Self.namedTypes) more" : named
         return makeError(
             NSURLErrorCannotDecodeContentData,
-            "Request failed: unacceptable content-type: \(type.asPeerText)"
+            "Request failed: unacceptable content-type: \(type.asPeerText)",
+            advice: "If that is what you expect, add it to acceptableContentTypes of the response serializer, which "
+                + "has \(all.isEmpty ? "none" : all)."
         )
     }
 
@@ -51,7 +58,7 @@ struct ResponseValidation {
         return makeError(NSURLErrorBadServerResponse, "Request failed: \(phrase) (\(response.statusCode))")
     }
 
-    private func makeError(_ code: Int, _ description: String) -> NSError {
+    private func makeError(_ code: Int, _ description: String, advice: String? = nil) -> NSError {
         var userInfo: [String: Any] = [
             NSLocalizedDescriptionKey: description,
             Self.responseKey: response,
@@ -60,6 +67,7 @@ struct ResponseValidation {
             userInfo[NSURLErrorFailingURLErrorKey] = url
         }
         userInfo[NSLocalizedFailureReasonErrorKey] = ResponseSummary(response, data)?.text
+        userInfo[NSLocalizedRecoverySuggestionErrorKey] = advice
         if let data { userInfo[Self.dataKey] = data }
         return NSError(domain: Self.errorDomain, code: code, userInfo: userInfo)
     }

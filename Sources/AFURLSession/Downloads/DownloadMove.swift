@@ -1,4 +1,5 @@
 import AFLoop
+import AFURLTypes
 public import Foundation
 import Glibc
 
@@ -117,6 +118,9 @@ extension CocoaError {
         var details: [String: Any] = [NSUnderlyingErrorKey: cause]
         details[NSFilePathErrorKey] = location.path
         details["NSDestinationFilePath"] = place.path
+        let path = place.isFileURL ? place.path : place.absoluteString
+        details[NSLocalizedDescriptionKey] =
+            "The file could not be moved to \(path): \(SystemErrorText.of(error.code))."
         self.init(Self.code(error.code), userInfo: details)
     }
 

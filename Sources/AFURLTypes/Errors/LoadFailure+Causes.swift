@@ -37,8 +37,18 @@ extension LoadFailure {
             detail,
             phase: phase,
             errno: errno,
-            message: "\(Self.doing(phase)) \(peer.text) failed: \(what): \(error.detail)."
+            message: "\(Self.doing(phase)) \(peer.text) failed: \(what): \(error.detail).",
+            advice: Self.mayBeTLS(error.kind, peer) ? "If the server speaks TLS on this port, use https." : nil
         )
+    }
+
+    /// Whether a server that waits for TLS may have answered like this to plain text.
+    private static func mayBeTLS(_ kind: HTTP1Error.Kind, _ peer: Endpoint) -> Bool {
+        guard peer.scheme == .http, peer.port != 80 else { return false }
+        return switch kind {
+        case .status, .closed(.beforeHead), .closed(.inHead): true
+        default: false
+        }
     }
 
     /// The connection broke, and the peer did not close it properly.
@@ -81,16 +91,6 @@ extension LoadFailure {
         )
     }
 
-    /// No address accepted a connection.
-    package static func cannotConnect(
-        _ peer: Endpoint,
-        _ detail: Detail? = nil,
-        attempts: [Attempt],
-        errno: Int32?
-    ) -> LoadFailure {
-        let cause = errno.map { SystemErrorText.of($0) } ?? "no address answered"
-        return LoadFailure(
-            .resources,
     /// The time of the task is over because the program has not answered.
     package static func unanswered(_ missing: MissingAnswer, _ peer: Endpoint?) -> LoadFailure {
         let (who, advice) =
@@ -109,6 +109,16 @@ extension LoadFailure {
         )
     }
 
+    /// No address accepted a connection.
+    package static func cannotConnect(
+        _ peer: Endpoint,
+        _ detail: Detail? = nil,
+        attempts: [Attempt],
+        errno: Int32?
+    ) -> LoadFailure {
+        let cause = errno.map { SystemErrorText.of($0) } ?? "no address answered"
+        return LoadFailure(
+            .resources,
             detail,
             phase: .connecting,
             attempts: attempts,

@@ -38,15 +38,19 @@ extension LoadFailure {
 
 extension LoadFailure.Security: CustomStringConvertible {
     /// All of it, in a block that can be pasted into a report: for each certificate subject, issuer, validity and pin.
-    public var description: String {
+    public var description: String { text(beside: "") }
+
+    /// - Parameter message: What it says already: the pins.
+    func text(beside message: String) -> String {
         var lines = [servedChain.isEmpty ? "  \(host) showed no certificate" : "  \(host) showed:"]
         for (depth, certificate) in servedChain.prefix(LoadFailure.Security.shownCertificates).enumerated() {
             lines += [
                 "  \(depth)  \(certificate.subject)",
                 "     issued by \(certificate.issuer)",
                 "     valid \(certificate.validityText)",
-                "     \(certificate.pin)",
             ]
+            let pin = certificate.pin.description
+            if !message.contains(pin) { lines.append("     \(pin)") }
         }
         let hidden = servedChain.count - LoadFailure.Security.shownCertificates
         if hidden > 0 { lines.append("     and \(hidden) more") }

@@ -153,7 +153,7 @@ extension LoadFailure: CustomStringConvertible, LocalizedError {
     public var description: String {
         let times = timings.map(\.description).joined(separator: ", ")
         let lines = [message] + attempts.map { "  \($0)" } + (times.isEmpty ? [] : ["  \(times)"])
-        return (lines + (security.map { [$0.description] } ?? [])).joined(separator: "\n")
+        return (lines + (security.map { [$0.text(beside: message)] } ?? [])).joined(separator: "\n")
     }
 }
 

@@ -64,7 +64,7 @@ extension Sequence<UInt8> {
 }
 
 /// The system's text for an error number.
-enum SystemErrorText {
+package enum SystemErrorText {
     package static func of(_ errno: Int32) -> String {
         // glibc's strerror is safe on any thread since 2.32. Debian 12 has 2.36.
         guard let text = strerror(errno) else { return "errno \(errno)" }

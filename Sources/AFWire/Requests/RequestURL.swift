@@ -77,6 +77,12 @@ package struct RequestURL: Hashable, Sendable {
 // MARK: - Steps, in the order of the text
 
 extension RequestURL {
+    /// What stands before the query; nil if it may hold a password.
+    private static func place(_ bytes: UnsafeRawBufferPointer) -> EscapedText? {
+        let place = bytes.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+        return place.contains(UInt8(ascii: "@")) ? nil : EscapedText(place)
+    }
+
     private static func scheme(_ bytes: UnsafeRawBufferPointer) throws(RequestRejection) -> Endpoint.Scheme {
         if bytes.isEmpty { throw RequestRejection(.url, .empty) }
         if hasPrefix(bytes, "http:") { return .http }
@@ -84,7 +90,7 @@ extension RequestURL {
         // RFC 3986 §3.1, but for the first byte: what has no such prefix has no scheme at all.
         let end = bytes.firstIndex { !ASCIISet.letterDigits.contains($0) && !"+-.".utf8.contains($0) } ?? bytes.count
         guard end < bytes.count, bytes[end] == UInt8(ascii: ":") else {
-            throw RequestRejection(.scheme, .missing, at: 0)
+            throw RequestRejection(.scheme, .missing, at: 0, excerpt: place(bytes))
         }
         throw RequestRejection(.scheme, .notHTTP, at: 0, excerpt: EscapedText(bytes[..<end]))
     }

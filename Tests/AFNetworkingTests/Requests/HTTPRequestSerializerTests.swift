@@ -229,7 +229,7 @@ struct HTTPRequestSerializerTests {
     }
 
     @Test(
-        "a URL that cannot be parsed is an error, which does not repeat it",
+        "a URL that cannot be parsed is an error, which does not repeat what may be secret",
         arguments: ["", "http://user:secret@[::1", "http://secret:x:y/"]
     )
     func badURL(text: String) {

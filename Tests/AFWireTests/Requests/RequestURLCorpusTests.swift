@@ -24,7 +24,8 @@ struct RequestURLCorpusTests {
         let long = "http://h/" + String(repeating: "x", count: RequestURL.maximumLength)
         let table: [(String, RequestRejection)] = [
             ("", RequestRejection(.url, .empty)), (long, RequestRejection(.url, .tooLong)),
-            ("h", RequestRejection(.scheme, .missing, at: 0)),
+            ("h?token", RequestRejection(.scheme, .missing, at: 0, excerpt: EscapedText("h"))),
+            ("//a:secret@h/", RequestRejection(.scheme, .missing, at: 0)),
             ("http:/", RequestRejection(.scheme, .noAuthority, at: 5)),
             ("http://a%1fb@h/", RequestRejection(.userInfo, .encodedSeparator, at: 8)),
             ("http://a%4@h/", RequestRejection(.userInfo, .forbiddenByte, at: 8)),

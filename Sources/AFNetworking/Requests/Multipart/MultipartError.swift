@@ -8,15 +8,15 @@ enum MultipartError {
         RequestError.make(.badURL, "Expected URL to be a file URL", advice: "Use URL(fileURLWithPath:).")
     }
 
-    static var notReachable: NSError {
-        RequestError.make(.badURL, "File URL not reachable.", advice: "Check whether the file exists.")
+    static func notReachable(_ path: String) -> NSError {
+        RequestError.make(.badURL, "File URL not reachable.", advice: "Check whether \(path.asPeerText) exists.")
     }
 
-    static var notRegular: NSError {
+    static func notRegular(_ path: String) -> NSError {
         RequestError.make(
             .badURL,
             "The URL is not that of a regular file.",
-            advice: "Append what is in it as a stream."
+            advice: "Append what is in \(path.asPeerText) as a stream."
         )
     }
 

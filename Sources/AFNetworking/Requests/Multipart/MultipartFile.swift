@@ -62,7 +62,7 @@ struct MultipartFile: Sendable {
         let files = FileManager.default
         if let former = try? files.attributesOfItem(atPath: url.path) {
             guard [.typeRegular, .typeSymbolicLink].contains(former[.type] as? FileAttributeType) else {
-                throw MultipartError.notRegular
+                throw MultipartError.notRegular(url.path)
             }
             try files.removeItem(at: url)
         }

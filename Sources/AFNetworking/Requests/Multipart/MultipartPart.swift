@@ -41,9 +41,9 @@ struct MultipartSourceFile: Sendable {
         guard url.isFileURL, !url.path.isEmpty else { throw MultipartError.notAFileURL }
         // Links are followed here: attributes are those of the link.
         path = url.resolvingSymlinksInPath().path
-        guard FileManager.default.fileExists(atPath: path) else { throw MultipartError.notReachable }
+        guard FileManager.default.fileExists(atPath: path) else { throw MultipartError.notReachable(path) }
         let attributes = try FileManager.default.attributesOfItem(atPath: path)
-        guard attributes[.type] as? FileAttributeType == .typeRegular else { throw MultipartError.notRegular }
+        guard attributes[.type] as? FileAttributeType == .typeRegular else { throw MultipartError.notRegular(path) }
         // Throws the reason if the file may not be read.
         try FileHandle(forReadingFrom: URL(fileURLWithPath: path)).close()
         size = MultipartSourceFile.integer(attributes[.size]) ?? 0
