@@ -42,11 +42,14 @@ final class Interception: StopsWithLoad {
     /// Whether the adapters have given the request another body.
     private(set) var hasOwnBody = false
 
-    private var job: Task<Void, Never>?
+    private var job: CallerContext.Job?
+    private let context: CallerContext
     private var timer: DelayTimer?
 
-    init(_ interceptors: [any TaskInterceptor]) {
+    /// - Parameter context: That of the code that resumed the task.
+    init(_ interceptors: [any TaskInterceptor], in context: CallerContext) {
         self.interceptors = interceptors
+        self.context = context
     }
 
     // MARK: - Asking
@@ -60,7 +63,7 @@ final class Interception: StopsWithLoad {
         stopAsking()
         let loop = world.loop
         let bound = LoopBound(confined: answered, on: loop)
-        job = Task.detached(executorPreference: world.interceptorExecutor) {
+        job = context.start {
             let answer = await work()
             loop.enqueue(in: .all) { bound.value(answer) }
         }

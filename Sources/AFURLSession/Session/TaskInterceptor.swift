@@ -17,7 +17,8 @@
 ///
 /// The session asks the interceptors of ``/AFURLSession/AFURLTypes/URLRequest/requestInterceptors`` first, then those
 /// of ``URLSessionConfiguration/requestInterceptors``, each list in its order. It calls all of them away from the
-/// network thread and from the delegate queue, in a Swift task that it cancels together with the URL session task.
+/// network thread and from the delegate queue, in a Swift task that it cancels together with the URL session task. That
+/// has the task-local values of the code that first resumed the task, as a tracer's.
 /// While they work, `timeoutIntervalForRequest` stands still and `timeoutIntervalForResource` does not.
 public protocol TaskInterceptor: Sendable {
     /// Changes a request before the session sends it.

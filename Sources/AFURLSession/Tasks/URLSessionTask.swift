@@ -47,8 +47,10 @@ public class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked 
         var priority = URLSessionTask.defaultPriority
         /// Whether a callback that will report the sent bytes is on its way.
         var isSendingAnnounced = false
-        // Declared here, these two fit into a gap, which keeps a task small.
+        // Declared here, these three fit into a gap, which keeps a task small.
         var keepsMetrics = false
+        /// Whether the context of the caller was kept for the interceptors.
+        var hasContext = false
         /// The task's place among the tasks that have not run.
         var madePlace: Int32?
         var description: String?
@@ -86,7 +88,15 @@ public class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked 
                 delegate = nil
                 completion = nil
             }
-            return Listeners(delegate: delegate, completion: completion)
+            return Listeners(delegate: delegate, completion: completion, context: takeContext())
+        }
+
+        /// The context of the code that resumed the task, for its interceptors.
+        mutating func takeContext() -> CallerContext? {
+            guard case .own(var plans) = plans, let context = plans.context else { return nil }
+            plans.context = nil
+            self.plans.value = plans
+            return context
         }
     }
 
@@ -94,6 +104,7 @@ public class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked 
     struct Listeners {
         let delegate: (any URLSessionTaskDelegate)?
         let completion: DataCompletion?
+        let context: CallerContext?
     }
 
     struct Order {
@@ -118,6 +129,8 @@ public class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked 
     public let session: URLSession
     let snapshot: Lock<Snapshot>
     let load: LoopBound<Load>
+    /// Whether interceptors see the request.
+    private let isIntercepted: Bool
     /// The source of the body.
     let body: TaskBody
     /// Takes the response for the task's owner. The session sets it before another thread has the task.
@@ -140,6 +153,7 @@ public class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked 
         let frozen = Result { () throws(RequestRejection) in
             try body.freeze(request, with: session.headers, session.settings)
         }
+        isIntercepted = !session.settings.interception.kept.objects.isEmpty || request.isIntercepted(frozen)
         snapshot = Lock(
             Snapshot(
                 currentRequest: request,
@@ -162,6 +176,7 @@ public class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked 
     ) {
         taskIdentifier = identifier
         originalRequest = nil
+        isIntercepted = false
         self.session = session
         body = .request
         snapshot = Lock(Snapshot(currentRequest: .unknown, expectedToSend: NSURLSessionTransferSizeUnknown))
@@ -175,6 +190,7 @@ public class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked 
     init(continuing other: URLSessionTask, _ identifier: Int) {
         taskIdentifier = identifier
         originalRequest = other.originalRequest
+        isIntercepted = other.isIntercepted
         session = other.session
         body = other.body
         receiver = other.receiver
@@ -211,8 +227,20 @@ extension URLSessionTask {
     /// suspension it was made with.
     public func resume() {
         guard snapshot.withLock({ $0.life.resume() }) else { return }
+        keepContext()
         stateDelegate?.urlSession(session, taskDidResume: self)
         reconcile()
+    }
+
+    /// Keeps the task-local values of the caller for the interceptors, if there are some and the task has not begun.
+    private func keepContext() {
+        guard isIntercepted, state == .running else { return }
+        let context = CallerContext(preferring: session.world.interceptorExecutor)
+        snapshot.withLock { snapshot in
+            guard !snapshot.hasContext else { return }
+            snapshot.hasContext = true
+            snapshot.plans.value.context = context
+        }
     }
 
     /// Pauses the task: it reads nothing more, its server has to wait, and its timeouts stand still. Callbacks that are
@@ -435,6 +463,9 @@ enum TaskPlans: Sendable {
         var earliestBeginDate: Date?
         var bytesToSend = NSURLSessionTransferSizeUnknown
         var bytesToReceive = NSURLSessionTransferSizeUnknown
+        var prefersIncrementalDelivery = true
+        /// What the interceptors are called in; taken when they are.
+        var context: CallerContext?
     }
 
     var value: Own {
@@ -463,12 +494,8 @@ extension URLSessionTask {
     /// How many bytes you expect the task to receive: for your own use, the session schedules nothing by it.
     public var countOfBytesClientExpectsToReceive: Int64 {
         get { snapshot.withLock { $0.plans.value.bytesToReceive } }
-        var prefersIncrementalDelivery = true
-        /// What the interceptors are called in; taken when they are.
-        var context: CallerContext?
         set { snapshot.withLock { $0.plans.value.bytesToReceive = newValue } }
     }
-}
 
     /// Whether you want parts of the response as they arrive. Kept, and **of no effect here**: a delegate gets each part,
     /// and a completion handler the whole. True by default.
@@ -486,3 +513,4 @@ extension URLRequest {
         case .failure: contents.interception.hasInterceptors
         }
     }
+}

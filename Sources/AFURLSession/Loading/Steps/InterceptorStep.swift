@@ -21,7 +21,7 @@ final class InterceptorStep: LoadStep {
         let interceptors = load.handle?.interceptors(before: shared) ?? []
         guard !interceptors.isEmpty else { return .goOn }
         let memory = load.memory(beginningWith: present)
-        let interception = memory.interception ?? Interception(interceptors)
+        let interception = memory.interception ?? Interception(interceptors, in: load.takeCallerContext())
         memory.interception = interception
         interception.beginAnew()
         return adapt(interception, load) { [self] adapted, draft, load in
@@ -258,6 +258,13 @@ extension ExchangeOutcome {
         case .foreignResponse(let response, _): response as? HTTPURLResponse
         case .failure, .foreignRedirect: nil
         }
+    }
+}
+
+extension Load {
+    /// The context of the code that resumed the task; an empty one if the program has added interceptors since.
+    fileprivate func takeCallerContext() -> CallerContext {
+        snapshot.withLock { $0.takeContext() } ?? CallerContext(preferring: session.world.interceptorExecutor)
     }
 }
 
