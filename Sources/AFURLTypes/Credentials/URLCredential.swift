@@ -144,10 +144,19 @@ public final class URLCredential: NSObject, NSCopying, NSSecureCoding, Sendable 
         static let persistence = "persistence"
     }
 
-    /// Reads an archived credential, which can only be a user's.
+    /// Reads an archived credential, which can only be a user's, also one of FoundationNetworking; nil if the archive has
+    /// another form.
     public convenience init?(coder: NSCoder) {
-        guard coder.allowsKeyedCoding,
-            let user = coder.decodeObject(of: NSString.self, forKey: Key.user),
+        guard coder.allowsKeyedCoding else { return nil }
+        guard coder.containsValue(forKey: Key.user) else {
+            let archive = FoundationArchive(coder)
+            guard let user = archive.user, let password = archive.password,
+                let persistence = archive.persistence.flatMap({ Persistence(rawValue: $0) })
+            else { return nil }
+            self.init(user: user, password: password, persistence: persistence)
+            return
+        }
+        guard let user = coder.decodeObject(of: NSString.self, forKey: Key.user),
             let password = coder.decodeObject(of: NSString.self, forKey: Key.password),
             let number = UInt(exactly: coder.decodeInt64(forKey: Key.persistence)),
             let persistence = Persistence(rawValue: number)

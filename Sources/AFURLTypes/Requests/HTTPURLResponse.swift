@@ -100,19 +100,27 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
 
     // MARK: - Coding
 
-    /// Reads an archived response; nil if the archive's content cannot be one.
+    /// Reads an archived response, also one of FoundationNetworking; nil if the archive's content cannot be one.
     public required init?(coder: NSCoder) {
-        guard coder.allowsKeyedCoding,
-            let block = coder.decodeObject(of: NSData.self, forKey: ResponseKey.fields.rawValue),
-            let headers = HTTPHeaders(checkingBlock: [UInt8](Data(referencing: block)))
+        guard coder.allowsKeyedCoding else { return nil }
+        let isOwn = coder.containsValue(forKey: ResponseKey.fields.rawValue)
+        let archive = FoundationArchive(coder)
+        guard let headers = isOwn ? Self.headers(coder) : archive.headers,
+            let status = isOwn ? coder.decodeInteger(forKey: ResponseKey.status.rawValue) : archive.statusCode
         else { return nil }
         self.headers = headers
-        version = coder.decodeInteger(forKey: ResponseKey.version.rawValue) == 0 ? .http10 : .http11
+        self.status = status
+        let isOld = isOwn && coder.decodeInteger(forKey: ResponseKey.version.rawValue) == 0
+        version = isOld ? .http10 : .http11
         phrase = nil
-        status = coder.decodeInteger(forKey: ResponseKey.status.rawValue)
         contentPlan = ContentPlan(headers, status: status)
         announcedLength = Self.announcedLength(headers)
         super.init(urlFrom: coder)
+    }
+
+    private static func headers(_ coder: NSCoder) -> HTTPHeaders? {
+        coder.decodeObject(of: NSData.self, forKey: ResponseKey.fields.rawValue)
+            .flatMap { HTTPHeaders(checkingBlock: [UInt8](Data(referencing: $0))) }
     }
 
     /// Archives the response with its fields byte for byte.

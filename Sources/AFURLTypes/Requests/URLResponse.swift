@@ -52,9 +52,21 @@ open class URLResponse: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable
     /// Responses can be archived securely.
     open class var supportsSecureCoding: Bool { true }
 
-    /// Reads an archived response.
+    /// Reads an archived response, also one of FoundationNetworking; nil if the archive has another form.
     public required init?(coder: NSCoder) {
         guard coder.allowsKeyedCoding else { return nil }
+        guard coder.containsValue(forKey: ResponseKey.length.rawValue) else {
+            let archive = FoundationArchive(coder)
+            guard let url = archive.url else { return nil }
+            location = url
+            plain = Plain(
+                mimeType: archive.mimeType,
+                expectedContentLength: archive.expectedContentLength,
+                textEncodingName: archive.textEncodingName
+            )
+            super.init()
+            return
+        }
         location = coder.decodeText(.url).flatMap { URL(string: $0) }
         plain = Plain(
             mimeType: coder.decodeText(.mimeType),
@@ -66,7 +78,7 @@ open class URLResponse: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable
 
     /// For subclasses that archive the URL only.
     package init(urlFrom coder: NSCoder) {
-        location = coder.decodeText(.url).flatMap { URL(string: $0) }
+        location = coder.decodeText(.url).flatMap { URL(string: $0) } ?? FoundationArchive(coder).url
         plain = nil
         super.init()
     }
