@@ -90,7 +90,7 @@ public struct EventStreamOptions: Sendable, Hashable {
 /// The stream returns an event as soon as its empty line has arrived. A program that does not ask for the next one makes
 /// the server wait. The stream ends with status 204, or with the response if it does not connect again. It throws for
 /// another status and for a response that is no event stream, which the error then has
-/// (``Foundation/URLError/refusedResponse``); for what is longer than its limit; and for errors that would come back, as
+/// (`URLError.refusedResponse`); for what is longer than its limit; and for errors that would come back, as
 /// those about certificates. A stream that is cancelled throws `URLError.cancelled`.
 ///
 /// If the stream connects again, the request has the identifier of the last event as `Last-Event-ID`, unless that is no

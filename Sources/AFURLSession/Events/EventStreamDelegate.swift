@@ -3,7 +3,7 @@ import Foundation
 /// Hears how a stream of events fares, in order, on the delegate queue of its session. The stream goes on when a method
 /// has returned.
 ///
-/// Hand it to ``Foundation/URLSession/events(for:options:delegate:)``, or make the delegate of the session one. Every
+/// Hand it to ``URLSession/events(for:options:delegate:)``, or make the delegate of the session one. Every
 /// iteration of the stream is told by itself. A program that releases its iterator hears nothing more.
 public protocol EventStreamDelegate: URLSessionTaskDelegate {
     /// The stream is open, for the first time or again: events will follow.
@@ -16,7 +16,7 @@ public protocol EventStreamDelegate: URLSessionTaskDelegate {
     ///   - wait: The time until the attempt.
     ///   - attempt: The number of the attempt to come: 1 after a response that brought an event.
     ///   - error: Why; nil if the server has ended the response in order. A response that the stream does not take is
-    ///   its ``Foundation/URLError/refusedResponse``.
+    ///   its `URLError.refusedResponse`.
     func eventStream(
         _ stream: EventStream,
         willReconnectAfter wait: Duration,

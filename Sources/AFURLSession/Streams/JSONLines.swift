@@ -10,7 +10,7 @@ extension URLSession {
     ///
     /// Empty lines are left out. A line that cannot be decoded throws the decoder's `DecodingError`, whose description
     /// begins with the number of the line; the iteration is then over, and so is the load. A status other than 2xx throws
-    /// `URLError.badServerResponse`, with the response as ``Foundation/URLError/refusedResponse``.
+    /// `URLError.badServerResponse`, with the response as `URLError.refusedResponse`.
     ///
     /// - Parameters:
     ///   - type: What a line has.
