@@ -17,6 +17,12 @@ struct WebSocketEndTests {
 
     private static func text(_ number: Int) -> [UInt8] { WebSocketProgram.frame(0x81, Array("\(number)".utf8)) }
 
+    /// The server sends its Close frame (1001) and closes the connection.
+    private static func close(_ client: ServerEnd) {
+        client.send(WebSocketProgram.frame(0x88, [3, 233]))
+        client.close()
+    }
+
     /// A server that sends three messages and ends, in the given way.
     private func behaviour(_ end: @escaping (ServerEnd) -> Void) -> WebSocketProgram.Behaviour {
         var behaviour = WebSocketProgram.Behaviour()
@@ -53,15 +59,7 @@ struct WebSocketEndTests {
     @Test(arguments: Reader.allCases)
     func `messages come first, then the close, then the completion, in a thousand orders`(reader: Reader) {
         for seed in 1...1000 {
-            let close = WebSocketProgram.frame(0x88, [3, 233])
-            let scene = WebSocketScene(
-                behaviour { client in
-                    client.send(close)
-                    client.close()
-                },
-                seed: UInt64(seed),
-                receives: false
-            )
+            let scene = WebSocketScene(behaviour(Self.close), seed: UInt64(seed), receives: false)
             read(scene, reader)
             #expect(scene.run() == ["open"] + Self.messages + ["closed 1001", "completed"], "\(seed)")
             #expect(scene.world.finish() == [])
@@ -88,14 +86,7 @@ struct WebSocketEndTests {
 
     @Test(arguments: [0, 1])
     func `a program that receives no more hears of the end after the time for closing`(received: Int) {
-        let close = WebSocketProgram.frame(0x88, [3, 233])
-        let scene = WebSocketScene(
-            behaviour { client in
-                client.send(close)
-                client.close()
-            },
-            receives: false
-        )
+        let scene = WebSocketScene(behaviour(Self.close), receives: false)
         if received == 1 { scene.task.receive { _ in } }
         let start = scene.world.now
         scene.task.resume()
@@ -118,10 +109,7 @@ struct WebSocketEndTests {
     @Test func `where no message waits, the end does not wait either`() {
         var behaviour = WebSocketProgram.Behaviour()
         behaviour.answersClose = false
-        behaviour.opened = { client in
-            client.send(WebSocketProgram.frame(0x88, [3, 233]))
-            client.close()
-        }
+        behaviour.opened = Self.close
         let scene = WebSocketScene(behaviour, receives: false)
         let start = scene.world.now
         scene.task.resume()
@@ -133,14 +121,7 @@ struct WebSocketEndTests {
     }
 
     @Test func `a task that is cancelled while messages wait ends at once, behind the server's close`() {
-        let close = WebSocketProgram.frame(0x88, [3, 233])
-        let scene = WebSocketScene(
-            behaviour { client in
-                client.send(close)
-                client.close()
-            },
-            receives: false
-        )
+        let scene = WebSocketScene(behaviour(Self.close), receives: false)
         scene.task.receive { _ in }
         scene.task.resume()
         scene.world.run(limit: .seconds(2))
@@ -154,14 +135,7 @@ struct WebSocketEndTests {
     }
 
     @Test func `the time for the last messages stands still while the task is suspended`() {
-        let close = WebSocketProgram.frame(0x88, [3, 233])
-        let scene = WebSocketScene(
-            behaviour { client in
-                client.send(close)
-                client.close()
-            },
-            receives: false
-        )
+        let scene = WebSocketScene(behaviour(Self.close), receives: false)
         scene.task.receive { _ in }
         scene.task.resume()
         scene.world.run(limit: .seconds(2))
