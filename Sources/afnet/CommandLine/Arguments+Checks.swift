@@ -112,4 +112,15 @@ extension Arguments {
         if urls.count != 1 { throw .usage("serve needs one folder") }
         if authorityFile != nil, !isSecured { throw .usage("--ca-out needs --tls") }
     }
+
+    /// Refuses a first word that is nearly the name of a command, and cannot be a host with a dot or a port.
+    func checkCommand(_ word: String?) throws(ArgumentError) {
+        guard action == .transfer, let word, !word.hasPrefix("-"), !word.contains(where: { ".:/[{".contains($0) }),
+            word != "localhost"
+        else { return }
+        let names = Action.allCases.map(\.rawValue) + ["cookies", "verify-chain"]
+        if let name = Nearest.name(to: word, among: names) {
+            throw .usage("there is no command \(word); did you mean \(name)? A host of that name is http://\(word)/")
+        }
+    }
 }
