@@ -215,6 +215,7 @@ extension CookieJar {
     /// the time of a look at all.
     package mutating func evictExcess() {
         var left = count - limits.total
+        // For a few too many, a look at all cookies for each of them does; sorting all of them is for more.
         guard left > 8 else { return evictOneByOne() }
         let all = domains.values.flatMap { domain in domain.cookies.map { (site: domain.site, cookie: $0) } }
         var surplus = siteCounts.compactMapValues { $0 > limits.perDomain ? $0 - limits.perDomain : nil }
