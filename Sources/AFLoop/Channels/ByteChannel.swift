@@ -78,34 +78,26 @@ package protocol ChannelOpener: Sendable {
     ) throws(SystemCallError) -> any ByteChannel
 }
 
-/// How a connection is made, and how the network is to treat it.
-package struct SocketOptions: Sendable, Hashable {
+/// How the network is to treat a connection, and which networks it may take.
+package struct LinkTerms: Sendable, Hashable {
     /// The traffic class of its packets (RFC 2474): a code point, shifted by two bits. 0 is none.
     package var trafficClass: UInt8 = 0
     /// Its place in the queues of this machine (`SO_PRIORITY`), from 0 to 6.
     package var priority: UInt8 = 0
     /// It is not made if the way to its address is by a cellular network.
     package var avoidsCellular = false
-    /// How many seconds of silence there are before the kernel asks the peer whether it is still there. 0: the usual time, and
-    /// only where an exchange waits for long. Negative: it does not ask.
-    package var probeSeconds: Int32 = 0
-    /// Where on this machine it is made from; nil for the system's choice.
-    package var source: ConnectionSource?
 
     package init() {}
 }
 
-/// An address of this machine, or the name of one of its interfaces. An object, so that options without one cost no text.
-package final class ConnectionSource: Sendable, Hashable {
-    let text: String
+/// How a connection is made.
+package struct SocketOptions: Sendable {
+    package var link = LinkTerms()
+    /// How many seconds of silence there are before the kernel asks the peer whether it is still there. 0: the usual time, and
+    /// only where an exchange waits for long. Negative: it does not ask.
+    package var probeSeconds: Int32 = 0
+    /// Where on this machine it is made from: an address, or the name of an interface; nil for the system's choice.
+    package var source: String?
 
-    package init(_ text: String) {
-        self.text = text
-    }
-
-    package static func == (one: ConnectionSource, other: ConnectionSource) -> Bool { one.text == other.text }
-
-    package func hash(into hasher: inout Hasher) {
-        hasher.combine(text)
-    }
+    package init() {}
 }

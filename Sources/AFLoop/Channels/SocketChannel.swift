@@ -28,7 +28,7 @@ package final class SocketChannel: ByteChannel, ChannelTarget, DeferredClosing {
         _ options: SocketOptions = SocketOptions(),
         on loop: EventLoop
     ) throws(SystemCallError) {
-        if options.avoidsCellular, address.isReachedByCellular {
+        if options.link.avoidsCellular, address.isReachedByCellular {
             throw SystemCallError(.route, code: ENETUNREACH)
         }
         let created = caf_socket_stream(address.family)
@@ -54,12 +54,13 @@ package final class SocketChannel: ByteChannel, ChannelTarget, DeferredClosing {
         if remoteAddress.isInternet {
             // Without them the connection works, only less well.
             _ = caf_no_delay(descriptor)
-            if options.trafficClass != 0 || options.priority != 0 {
+            let link = options.link
+            if link.trafficClass != 0 || link.priority != 0 {
                 let family = remoteAddress.family
-                _ = caf_mark_traffic(descriptor, family, Int32(options.trafficClass), Int32(options.priority))
+                _ = caf_mark_traffic(descriptor, family, Int32(link.trafficClass), Int32(link.priority))
             }
             if let source = options.source {
-                let result = caf_bind_source(descriptor, remoteAddress.family, source.text)
+                let result = caf_bind_source(descriptor, remoteAddress.family, source)
                 guard result == 0 else { throw SystemCallError(.bind, code: -result) }
             }
             if probeSeconds > 0 { probe(idle: probeSeconds, interval: probeSeconds) }

@@ -20,7 +20,7 @@ package struct ConnectionKey: Hashable {
         /// The rules a secured connection to the proxy is made under.
         package var proxySecurity: SecurityContext?
         /// How its packets are marked, and which networks it may take.
-        package var link: SocketOptions
+        package var link: LinkTerms
         /// Who answers challenges of trust and identity in place of the session's delegate.
         package var judge: TrustJudge?
 
@@ -28,7 +28,7 @@ package struct ConnectionKey: Hashable {
             unixPath: String? = nil,
             route: ProxyRoute? = nil,
             proxySecurity: SecurityContext? = nil,
-            link: SocketOptions = SocketOptions(),
+            link: LinkTerms = LinkTerms(),
             judge: TrustJudge?
         ) {
             self.unixPath = unixPath
@@ -75,7 +75,7 @@ package struct ConnectionKey: Hashable {
     package var unixPath: String? { shared?.options.unixPath }
     package var route: ProxyRoute? { shared?.options.route }
     package var proxySecurity: SecurityContext? { shared?.options.proxySecurity }
-    package var link: SocketOptions { shared?.options.link ?? SocketOptions() }
+    package var link: LinkTerms { shared?.options.link ?? LinkTerms() }
     package var judge: TrustJudge? { shared?.options.judge }
 
     package func isMade(under security: SecurityContext) -> Bool {
@@ -134,7 +134,7 @@ package struct ConnectionKey: Hashable {
     package func led(by route: ProxyRoute) -> ConnectionKey { copy(options: { $0.route = route }) }
 
     /// Takes over how packets are marked and which networks they may take.
-    package mutating func follow(_ link: SocketOptions) {
+    package mutating func follow(_ link: LinkTerms) {
         if link != self.link { self = copy(options: { $0.link = link }) }
     }
 

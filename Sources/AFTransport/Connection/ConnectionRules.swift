@@ -7,9 +7,8 @@ package struct ConnectionRules: Sendable {
     package var handshake: LoopInterval?
     package var filter: AddressFilter?
     package var overrides: [HostOverride]
-    /// Where on this machine connections are made from.
-    package var source: ConnectionSource?
     /// As in `SocketOptions`.
+    package var source: String?
     package var probeSeconds: Int32
 
     package init(
@@ -18,7 +17,7 @@ package struct ConnectionRules: Sendable {
         handshake: LoopInterval? = nil,
         filter: AddressFilter? = nil,
         overrides: [HostOverride] = [],
-        source: ConnectionSource? = nil,
+        source: String? = nil,
         probeSeconds: Int32 = 0
     ) {
         self.connect = connect
@@ -40,10 +39,10 @@ package struct ConnectionRules: Sendable {
     }
 
     /// - Parameter host: Whom the addresses belong to.
-    func dialRules(_ options: SocketOptions, to host: String, as role: AddressFilter.Role) -> DialRules {
+    func dialRules(_ link: LinkTerms, to host: String, as role: AddressFilter.Role) -> DialRules {
         var rules = DialRules()
         rules.attemptLimit = attempt
-        rules.options = options
+        rules.options.link = link
         rules.options.source = source
         rules.options.probeSeconds = probeSeconds
         if let filter { rules.allows = { filter.allows($0, of: host, as: role) } }
@@ -51,7 +50,7 @@ package struct ConnectionRules: Sendable {
     }
 }
 
-extension SocketOptions {
+extension LinkTerms {
     package mutating func mark(_ marking: PacketMarking) {
         trafficClass = marking.codePoint << 2
         priority = marking.priority

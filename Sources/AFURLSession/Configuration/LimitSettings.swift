@@ -27,7 +27,7 @@ struct LimitSettings: Sendable {
             handshake: LoopInterval.limit(tlsTimeout),
             filter: addressFilter,
             overrides: overrides,
-            source: connectionSource.map(ConnectionSource.init),
+            source: connectionSource,
             probeSeconds: probeSeconds
         )
     }
@@ -45,19 +45,19 @@ struct LinkRules: Sendable, Hashable {
     var serviceType = URLRequest.NetworkServiceType.default
     var allowsCellular = true
 
-    var socketOptions: SocketOptions {
-        var options = SocketOptions()
-        options.mark(serviceType.marking)
-        options.avoidsCellular = !allowsCellular
-        return options
+    var terms: LinkTerms {
+        var terms = LinkTerms()
+        terms.mark(serviceType.marking)
+        terms.avoidsCellular = !allowsCellular
+        return terms
     }
 
     /// The request's own rules take precedence over the session's, but never widen them.
-    func socketOptions(for request: TransferLimits?) -> SocketOptions {
-        var options = socketOptions
-        guard let request else { return options }
-        if let marking = request.marking { options.mark(marking) }
-        options.avoidsCellular = options.avoidsCellular || request.avoidsCellular
-        return options
+    func terms(for request: TransferLimits?) -> LinkTerms {
+        var terms = terms
+        guard let request else { return terms }
+        if let marking = request.marking { terms.mark(marking) }
+        terms.avoidsCellular = terms.avoidsCellular || request.avoidsCellular
+        return terms
     }
 }

@@ -41,7 +41,7 @@ final class CacheRefresh: TransferClient, RequestOwner {
             var key = try? session.connectionKey(for: request, judgedBy: nil),
             session.beginRefresh(of: hit.entry.id)
         else { return }
-        key.follow(session.settings.limits.link.socketOptions(for: request.terms.limits))
+        key.follow(session.settings.limits.link.terms(for: request.terms.limits))
         let refresh = CacheRefresh(hit, question, key.security, load)
         let transfer = Transfer(
             request,

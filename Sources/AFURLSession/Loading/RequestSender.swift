@@ -25,7 +25,7 @@ struct RequestSender {
         if let route = key.route {
             for step in session.steps.dressing { key = step.address(key, by: route, for: request, of: load) }
         }
-        key.follow(session.settings.limits.link.socketOptions(for: request.terms.limits))
+        key.follow(session.settings.limits.link.terms(for: request.terms.limits))
         load.stopClock()
         let transfer = Transfer(
             request,

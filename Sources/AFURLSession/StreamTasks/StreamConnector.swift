@@ -346,7 +346,7 @@ extension SessionCore {
     /// The connection of a stream task: by the same route as requests over https, but without TLS.
     func streamKey(to endpoint: Endpoint) throws(LoadError) -> ConnectionKey {
         var key = try connectionKey(for: endpoint, judgedBy: nil).secured(by: nil)
-        key.follow(settings.limits.link.socketOptions)
+        key.follow(settings.limits.link.terms)
         return key
     }
 }

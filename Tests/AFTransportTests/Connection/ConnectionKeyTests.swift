@@ -7,15 +7,15 @@ import Testing
 
 @testable import AFTransport
 
-extension SocketOptions {
+extension LinkTerms {
     fileprivate static let background = made { $0.mark(PacketMarking(codePoint: 1, priority: 1)) }
     fileprivate static let voice = made { $0.mark(PacketMarking(codePoint: 46, priority: 6)) }
     fileprivate static let wired = made { $0.avoidsCellular = true }
 
-    private static func made(_ change: (inout SocketOptions) -> Void) -> SocketOptions {
-        var options = SocketOptions()
-        change(&options)
-        return options
+    private static func made(_ change: (inout LinkTerms) -> Void) -> LinkTerms {
+        var terms = LinkTerms()
+        change(&terms)
+        return terms
     }
 }
 
@@ -46,8 +46,8 @@ struct ConnectionKeyTests {
     private func keys() throws -> [ConnectionKey] {
         let (own, other) = (context(1), context(2))
         let route = try ProxyRoute(ProxyServer("http://proxy.test:3128"), number: 2)
-        let slow = SocketOptions.background
-        let wired = SocketOptions.wired
+        let slow = LinkTerms.background
+        let wired = LinkTerms.wired
         let elsewhere = try Endpoint(scheme: .https, host: "b.test")
         return [
             ConnectionKey(endpoint: endpoint, unixPath: nil, security: nil),
@@ -93,7 +93,7 @@ struct ConnectionKeyTests {
                     security: own,
                     route: proxy,
                     proxySecurity: own,
-                    link: SocketOptions.voice,
+                    link: LinkTerms.voice,
                     judge: .own(1)
                 )
             }
@@ -111,7 +111,7 @@ struct ConnectionKeyTests {
             security: own,
             route: proxy,
             proxySecurity: proxyRules,
-            link: SocketOptions.voice,
+            link: LinkTerms.voice,
             judge: .own(1)
         )
 
@@ -133,14 +133,14 @@ struct ConnectionKeyTests {
             security: own,
             route: proxy,
             proxySecurity: own,
-            link: SocketOptions.voice,
+            link: LinkTerms.voice,
             judge: .own(1)
         )
 
         var other = key
         other.follow(key.link)
         #expect(other == key)
-        other.follow(SocketOptions())
+        other.follow(LinkTerms())
         #expect(other != key)
         other.follow(key.link)
         #expect(other == key)
@@ -183,7 +183,7 @@ struct ConnectionKeyTests {
         #expect(key.proxyKey?.endpoint == proxy.endpoint && key.proxyKey?.security == own)
         #expect(key.judged(by: .own(1)).proxyKey == key.proxyKey)
         var background = key
-        background.follow(SocketOptions.background)
+        background.follow(LinkTerms.background)
         #expect(background.proxyKey?.link == background.link && background.proxyKey != key.proxyKey)
         #expect(key.proxyKey?.options == .usual)
         let options = ConnectionKey.Options(unixPath: "/run/a", route: proxy, judge: nil)
@@ -227,7 +227,7 @@ struct ConnectionKeyTests {
             "unixPath": { $0.unixPath = "/run/a" },
             "route": { [proxy] in $0.route = proxy },
             "proxySecurity": { [rules = context(3, owner: 1)] in $0.proxySecurity = rules },
-            "link": { $0.link = SocketOptions.voice },
+            "link": { $0.link = LinkTerms.voice },
             "judge": { $0.judge = .own(1) },
         ]
         let usual = ConnectionKey.Options(judge: nil)
@@ -253,8 +253,8 @@ struct ConnectionKeyTests {
             if name != "judge" { copies.append(key.judged(by: .own(7)).options.without { $0.judge = nil }) }
             if name != "link" {
                 var other = key
-                other.follow(SocketOptions.wired)
-                copies.append(other.options.without { $0.link = SocketOptions() })
+                other.follow(LinkTerms.wired)
+                copies.append(other.options.without { $0.link = LinkTerms() })
             }
             for (number, copy) in copies.enumerated() { #expect(copy == options, "\(name), copy \(number)") }
         }

@@ -10,7 +10,7 @@ extension ConnectionKey {
         security: SecurityContext?,
         route: ProxyRoute? = nil,
         proxySecurity: SecurityContext? = nil,
-        link: SocketOptions = SocketOptions(),
+        link: LinkTerms = LinkTerms(),
         judge: TrustJudge? = nil
     ) {
         self.init(

@@ -299,8 +299,8 @@ struct ConnectivityTests {
         world.load("http://api.test/3")
 
         #expect(events.body == "/2")
-        #expect(world.network.options.map(\.trafficClass) == [1 << 2, 46 << 2])
-        #expect(world.network.options.map(\.priority) == [1, 6])
+        #expect(world.network.options.map(\.link.trafficClass) == [1 << 2, 46 << 2])
+        #expect(world.network.options.map(\.link.priority) == [1, 6])
         #expect(world.finish() == [])
     }
 }

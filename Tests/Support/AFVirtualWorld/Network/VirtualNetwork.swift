@@ -91,7 +91,7 @@ package final class VirtualNetwork {
         _ options: SocketOptions,
         on loop: EventLoop
     ) throws(SystemCallError) -> any ByteChannel {
-        if options.avoidsCellular, cellular.contains(address) { throw SystemCallError(.route, code: ENETUNREACH) }
+        if options.link.avoidsCellular, cellular.contains(address) { throw SystemCallError(.route, code: ENETUNREACH) }
         if !failsNextSockets.isEmpty { throw SystemCallError(.socket, code: failsNextSockets.removeFirst()) }
         if let code = socketFault() { throw SystemCallError(code == EMFILE ? .socket : .connect, code: code) }
         let usual = reachability[address] ?? (listeners[address] == nil ? .refuses() : .accepts)
