@@ -139,7 +139,7 @@ final class Load: RequestOwner {
         priority = order.priority
         session.add(self)
         if let events = session.events { trace = TaskTrace(task.taskIdentifier, events) }
-        if let place = order.madePlace { task.session.forgetMade(at: place) }
+        task.session.forgetMade(task)
     }
 
     func priorityChanged(to priority: Float) {

@@ -40,7 +40,7 @@ extension URLSession {
     ) async throws -> (Body, URLResponse) {
         let answer = AwaitedResult<Body>()
         let task = make { answer.give($0, $1, $2) }
-        task.delegate = delegate
+        if let delegate { task.delegate = delegate }
         await withTaskCancellationHandler {
             await withUnsafeContinuation { continuation in
                 answer.expect(continuation)

@@ -4,6 +4,7 @@ import AFTransport
 import AFWire
 import Dispatch
 public import Foundation
+import Synchronization
 
 /// Loads HTTP resources: makes tasks, shares connections among them, and calls back.
 ///
@@ -46,7 +47,6 @@ public final class URLSession: NSObject, Sendable {
     }
 
     struct State {
-        var nextTaskIdentifier = 1
         var description: String?
         var delegate: (any URLSessionDelegate)?
         /// The delegate, if it hears of resumed and suspended tasks.
@@ -85,6 +85,8 @@ public final class URLSession: NSObject, Sendable {
     private let callbacks: any CallbackExecutor
     private let ownConfiguration: URLSessionConfiguration
     let state: Lock<State>
+    /// Tasks are numbered from 1.
+    private let taskCount = Atomic<Int>(0)
     /// The missing methods as the loop knows them, but a moment earlier.
     private let missing = Lock(OptionalMethods())
     /// Whether the delegate hears of resumed and suspended tasks.
@@ -249,34 +251,18 @@ public final class URLSession: NSObject, Sendable {
         for receiver: (any TaskReceiver)? = nil,
         _ body: (_ identifier: Int) -> Task
     ) -> Task {
-        let identifier = state.withLock { state in
-            defer { state.nextTaskIdentifier += 1 }
-            return state.nextTaskIdentifier
-        }
-        let task = body(identifier)
+        let task = body(taskCount.wrappingAdd(1, ordering: .relaxed).newValue)
         if let receiver { task.receiver = receiver }
         events?.created(task)
         state.withLock { state in
-            guard !state.isInvalidated else { return }
-            let place = state.made.add(task)
-            // Before other threads find the task here, cancel it, and look for its place.
-            task.snapshot.withLock { $0.madePlace = place }
+            if !state.isInvalidated { state.made.add(task) }
         }
         return task
     }
 
-    /// The task runs without a call of `resume()`.
-    func forgetMade(_ task: URLSessionTask) {
-        let place = task.snapshot.withLock { snapshot in
-            defer { snapshot.madePlace = nil }
-            return snapshot.madePlace
-        }
-        if let place { forgetMade(at: place) }
-    }
-
     /// Forgets a task that the loop now knows, or will never know.
-    func forgetMade(at place: Int32) {
-        _ = state.withLock { $0.made.remove(at: place) }
+    func forgetMade(_ task: URLSessionTask) {
+        state.withLock { $0.made.remove(task) }
     }
 
     /// Tasks that the loop does not know yet.
@@ -502,23 +488,21 @@ struct MadeTasks {
     private var entries: ContiguousArray<URLSessionTask?> = []
     private var freePlaces: ContiguousArray<Int32> = []
 
-    /// Returns the place from which to remove the task.
-    mutating func add(_ task: URLSessionTask) -> Int32 {
+    mutating func add(_ task: URLSessionTask) {
         guard let place = freePlaces.popLast() else {
-            entries.append(task)
-            return Int32(entries.count - 1)
+            task.madePlace = Int32(entries.count)
+            return entries.append(task)
         }
+        task.madePlace = place
         entries[Int(place)] = task
-        return place
     }
 
-    /// Returns the task. This may be the last reference to it: do not release it under a lock.
-    mutating func remove(at place: Int32) -> URLSessionTask? {
-        defer {
-            entries[Int(place)] = nil
-            freePlaces.append(place)
-        }
-        return entries[Int(place)]
+    /// Does nothing if the task is not here. The caller holds the task: its `deinit` must not run under a lock.
+    mutating func remove(_ task: URLSessionTask) {
+        guard let place = task.madePlace else { return }
+        task.madePlace = nil
+        entries[Int(place)] = nil
+        freePlaces.append(place)
     }
 
     var tasks: [URLSessionTask] { entries.compactMap(\.self) }

@@ -47,12 +47,10 @@ public class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked 
         var priority = URLSessionTask.defaultPriority
         /// Whether a callback that will report the sent bytes is on its way.
         var isSendingAnnounced = false
-        // Declared here, these three fit into a gap, which keeps a task small.
+        // Declared here, these two fit into a gap, which keeps a task small.
         var keepsMetrics = false
         /// Whether the context of the caller was kept for the interceptors.
         var hasContext = false
-        /// The task's place among the tasks that have not run.
-        var madePlace: Int32?
         var description: String?
         var delegate: (any URLSessionTaskDelegate)?
         var progress: Progress?
@@ -64,15 +62,13 @@ public class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked 
         /// What the loop has to know when the task begins; nil if the task does not begin.
         mutating func takeOrder() -> Order? {
             guard life.state == .running || life.state == .canceling else { return nil }
-            defer { madePlace = nil }
             return Order(
                 isCancelled: life.state == .canceling,
                 hasRun: life.hasRun,
                 priority: priority,
                 delegate: delegate,
                 date: plans.value.earliestBeginDate,
-                keepsMetrics: keepsMetrics,
-                madePlace: madePlace
+                keepsMetrics: keepsMetrics
             )
         }
 
@@ -114,7 +110,6 @@ public class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked 
         let delegate: (any URLSessionTaskDelegate)?
         let date: Date?
         let keepsMetrics: Bool
-        let madePlace: Int32?
     }
 
     // MARK: Constants
@@ -131,6 +126,8 @@ public class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked 
     let load: LoopBound<Load>
     /// Whether interceptors see the request.
     private let isIntercepted: Bool
+    /// Its place among the tasks of the session that have not run. Only under the lock of the session's state.
+    @exclusivity(unchecked) final var madePlace: Int32?
     /// The source of the body.
     let body: TaskBody
     /// Takes the response for the task's owner. The session sets it before another thread has the task.
