@@ -5,6 +5,8 @@ import AFWire
 package protocol ConnectionAttemptClient: AnyObject {
     func attemptSucceeded(_ attempt: ConnectionAttempt, _ channel: any ByteChannel)
     func attemptFailed(_ attempt: ConnectionAttempt, _ error: TransferError)
+    /// The attempt is about to ask a proxy for a tunnel.
+    func depart(_ attempt: ConnectionAttempt) throws(Refusal) -> Permit
     /// Whether a request waits for the connection.
     func isAwaited(_ attempt: ConnectionAttempt) -> Bool
     /// The delegate that the handshake may ask about the server, if there is one.
@@ -194,6 +196,11 @@ package final class ConnectionAttempt: DialClient, HandshakeClient, ResolverClie
     private func forbidden(_ addresses: [SocketAddress]) -> TransferError {
         lookup.attempts = addresses.map { DialAttempt(address: $0.withPort(key.endpoint.port), outcome: .forbidden) }
         return .dial(.forbidden, lookup)
+    }
+
+    package func depart(_ passage: ProxyPassage) throws(Refusal) -> Permit {
+        guard let client else { throw .ended }
+        return try client.depart(self)
     }
 
     package func passageSucceeded(_ passage: ProxyPassage, _ channel: any ByteChannel) {

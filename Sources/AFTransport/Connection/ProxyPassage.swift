@@ -2,6 +2,8 @@ package import AFLoop
 package import AFWire
 
 package protocol ProxyPassageClient: AnyObject {
+    /// The passage is about to ask the proxy for a tunnel. A client that refuses wants the passage no more.
+    func depart(_ passage: ProxyPassage) throws(Refusal) -> Permit
     /// What is sent on the channel from now on is for the server, or is a request that names it.
     func passageSucceeded(_ passage: ProxyPassage, _ channel: any ByteChannel)
     func passageFailed(_ passage: ProxyPassage, _ cause: ProxyFailure.Cause)
@@ -58,9 +60,10 @@ package final class ProxyPassage: HandshakeClient, ProxyTunnelClient {
 
     private func ask(over channel: any ByteChannel) {
         guard route.tunnels(to: key.endpoint) else { return succeed(channel) }
+        guard let client, let permit = try? client.depart(self) else { return channel.close() }
         let tunnel = ProxyTunnel(channel, exchange, buffer: platform.readBuffer.value, client: self)
         self.tunnel = tunnel
-        tunnel.start()
+        tunnel.start(permit)
     }
 
     private var exchange: any TunnelExchange {

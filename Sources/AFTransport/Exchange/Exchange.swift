@@ -75,8 +75,8 @@ protocol ExchangeClient: AnyObject {
 
     // MARK: Sending
 
-    /// The exchange asks this before the first byte of the request leaves.
-    func mayBegin() -> Departure
+    /// The exchange asks this right before the first byte of the request leaves.
+    func depart(on exchange: any Exchange) throws(Refusal) -> Permit
     /// The exchange begins to send it.
     func exchangeBegins(on exchange: any Exchange)
     /// The exchange sends it ahead. Until its turn comes, the requests before it are to blame for the wait.
@@ -118,15 +118,6 @@ protocol ExchangeClient: AnyObject {
     func dropExpectation()
     /// The exchange is closed, and the turn of the request had not come: it waits again.
     func lostItsTurn()
-}
-
-/// Whether a request leaves that has its connection.
-enum Departure {
-    case goes
-    /// The client has ended: the rules have changed while it waited.
-    case ended
-    /// The rules have changed under which the connection was made: the request needs another one.
-    case anew
 }
 
 /// What an exchange tells the pool of its host, and asks it.

@@ -92,13 +92,8 @@ final class HTTP1Exchange: Exchange, ChannelHandler, BodyClient, RateClient {
 
     /// Pipelines a request.
     func append(_ client: any ExchangeClient) {
-        switch client.mayBegin() {
-        case .ended: return
-        case .anew: return client.lostItsTurn()
-        case .goes:
-            pipeline.append(client)
-            client.follow(on: self)
-        }
+        pipeline.append(client)
+        client.follow(on: self)
     }
 
     func close() {
@@ -174,16 +169,10 @@ final class HTTP1Exchange: Exchange, ChannelHandler, BodyClient, RateClient {
         guard !pipeline.hasUnsent else { return sendAppended() }
         while true {
             guard let client, machine.isSending else { return }
-            if client.holdsBodyBack, writer.isInBody || !writer.hasBegun { return }
-            if !writer.hasBegun {
-                switch client.mayBegin() {
-                case .ended: return
-                case .anew: return replace(client)
-                case .goes: break
-                }
-            }
+            if client.holdsBodyBack, writer.isInBody { return }
             guard let limit = bodyAllowance else { return client.bodyWaits(true) }
-            switch writer.write(to: channel, atMost: limit) {
+            switch writeSome(of: client, atMost: limit) {
+            case nil: return
             case .moved(let headBytes, let bodyBytes):
                 limits.sending?.take(headBytes + bodyBytes)
                 ownRate?.take(bodyBytes)
@@ -199,15 +188,40 @@ final class HTTP1Exchange: Exchange, ChannelHandler, BodyClient, RateClient {
         }
     }
 
+    /// Nil if the request may not leave now.
+    private func writeSome(of client: any ExchangeClient, atMost limit: Int) -> RequestWriter.Step? {
+        guard !writer.hasBegun else { return writer.goOn(to: channel, atMost: limit) }
+        do throws(Refusal) {
+            return writer.begin(try client.depart(on: self), to: channel, atMost: limit)
+        } catch {
+            if error == .otherRules { replace(client) }
+            return nil
+        }
+    }
+
     /// Sends the pipelined requests, all of them in one go.
     func sendAppended() {
-        guard client != nil, owner.isCurrent(self), channel.isWritable else { return }
+        guard client != nil, channel.isWritable else { return }
+        clearFollowers()
+        guard client != nil, pipeline.hasUnsent, owner.isCurrent(self) else { return }
         switch pipeline.withUnsent({ channel.write($0, .empty) }) {
         case .wouldBlock: return
         case .failed(let error): return sendingFailed(error)
         case .bytes(let count): pipeline.noteSent(count)
         }
         if pipeline.hasUnsent, channel.isWritable { channel.continueNextTurn() }
+    }
+
+    /// Those that may not leave now make room for the ones behind them.
+    private func clearFollowers() {
+        while let follower = pipeline.firstWithoutLeave {
+            do throws(Refusal) {
+                pipeline.take(try follower.depart(on: self), for: follower)
+            } catch {
+                pipeline.remove(follower)
+                if error == .suspended || error == .otherRules { follower.lostItsTurn() }
+            }
+        }
     }
 
     /// The announced body cannot be sent, and nothing else may be in its place.

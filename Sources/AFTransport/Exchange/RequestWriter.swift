@@ -92,10 +92,19 @@ final class RequestWriter {
     /// Nothing of the head is left, but something may be of the body.
     var isInBody: Bool { sentHead == headCount }
 
-    /// Sends what can be sent with one call.
+    /// Sends the beginning of the request: what can be sent with one call.
     ///
     /// - Parameter limit: How much of the body may be sent.
-    func write(to channel: any ByteChannel, atMost limit: Int = .max) -> Step {
+    func begin(_ permit: consuming Permit, to channel: any ByteChannel, atMost limit: Int) -> Step {
+        write(to: channel, atMost: limit)
+    }
+
+    /// Sends more of a request that has begun.
+    func goOn(to channel: any ByteChannel, atMost limit: Int) -> Step {
+        hasBegun ? write(to: channel, atMost: limit) : .blocked
+    }
+
+    private func write(to channel: any ByteChannel, atMost limit: Int) -> Step {
         var hasContent = false
         if let body, !isAtEnd {
             switch body.next() {

@@ -146,6 +146,9 @@ package final class ConnectionPool: TurnEndTarget, TimerTarget {
         }
     }
 
+    /// Whether the rules of the key, those of its proxy included, hold now.
+    package func hasPresentRules(_ key: ConnectionKey) -> Bool { present.isEmpty || key.renewed(under: present) == key }
+
     /// A host has failed at answering pipelined requests: the pool sends it no more of them.
     func avoidPipelining(to endpoint: Endpoint) {
         if poorPipeliners.count < ConnectionPool.poorPipelinerLimit { poorPipeliners.insert(endpoint) }

@@ -2,7 +2,7 @@ import AFBase
 import AFLoop
 
 /// A request as the pool knows it.
-protocol PoolClient: ExchangeClient {
+protocol PoolClient: ExchangeClient, DepartureRules {
     var key: ConnectionKey { get }
     var ticket: WaitTicket { get set }
     /// Where it waits, or has its connection. Nil before.
@@ -11,6 +11,8 @@ protocol PoolClient: ExchangeClient {
     var handshakeDelegate: (any HandshakeDelegate)? { get }
     /// The connection that was made for it has failed.
     func attemptFailed(_ error: TransferError, _ report: ConnectionReport)
+    /// The rules forbid its connection, which would be without TLS.
+    func isForbidden()
     /// The rules have changed, and it has no connection: it waits again under those that hold now.
     func wait(under present: [Int: SecurityContext])
 }
@@ -353,6 +355,33 @@ final class HostPool: ConnectionAttemptClient, ExchangeOwner {
         let asker = (own ?? machine.firstWaiter)?.client
         if let index = dials.firstIndex(where: { $0.attempt === attempt }) { dials[index].asker = asker }
         return asker?.handshakeDelegate
+    }
+
+    func depart(_ attempt: ConnectionAttempt) throws(Refusal) -> Permit {
+        let redialing = redials.first { $0.attempt === attempt }?.client
+        do throws(Refusal) {
+            return try Departure.clear(
+                key.security == nil ? .tunnel(key.endpoint) : .name,
+                under: redialing ?? machine.firstWaiter?.client,
+                isWanted: true,
+                isSuspended: false,
+                hasItsRules: { !isRetired }
+            )
+        } catch {
+            drop(attempt)
+            if error == .clearText {
+                redialing?.isForbidden()
+                for waiter in machine.takeAllWaiters() { waiter.client.isForbidden() }
+            }
+            throw error
+        }
+    }
+
+    private func drop(_ attempt: ConnectionAttempt) {
+        guard takeDial(attempt) != nil else { return }
+        attempt.cancel()
+        machine.dialCancelled()
+        pool.settleLater(self)
     }
 
     func hasAskerLeft(_ attempt: ConnectionAttempt) -> Bool {

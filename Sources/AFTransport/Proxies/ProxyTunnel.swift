@@ -32,7 +32,7 @@ package final class ProxyTunnel: ChannelHandler {
     /// The head with which an HTTP proxy answered in the end.
     package var answer: ResponseHead? { exchange.answer }
 
-    package func start() {
+    package func start(_ permit: consuming Permit) {
         channel?.handler = self
         // Bytes that are there already answer nothing: they fail the tunnel.
         _ = readOnce()

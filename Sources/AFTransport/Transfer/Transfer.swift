@@ -299,9 +299,25 @@ package final class Transfer: PoolClient, DeadlineClient {
 
     package var handshakeDelegate: (any HandshakeDelegate)? { client?.handshakeDelegate }
 
-    func mayBegin() -> Departure {
-        guard client?.transferMayBegin(self) ?? true else { return .ended }
-        return host?.isRetired == true ? .anew : .goes
+    func depart(on exchange: any Exchange) throws(Refusal) -> Permit {
+        do throws(Refusal) {
+            return try Departure.clear(
+                .request(request),
+                under: client,
+                isWanted: true,
+                isSuspended: pauses.contains(.suspended),
+                hasItsRules: { host.map { $0.isCurrent(exchange) && $0.key.isJudged(as: key) } ?? false }
+            )
+        } catch {
+            if error == .clearText { isForbidden() }
+            throw error
+        }
+    }
+
+    package func forbid(_ cargo: Departure.Cargo) -> Bool { client?.forbid(cargo) ?? true }
+
+    func isForbidden() {
+        client?.transferIsForbidden(self)
     }
 
     func exchangeBegins(on exchange: any Exchange) {

@@ -2,7 +2,7 @@ import AFLoop
 package import AFWire
 
 /// Gets the events of a transfer, on the loop, in wire order, and nothing after `transferFinished` or `transferFailed`.
-package protocol TransferClient: AnyObject {
+package protocol TransferClient: DepartureRules {
     /// The delegate that the handshake may ask about the server, if there is one.
     var handshakeDelegate: (any HandshakeDelegate)? { get }
     /// The number of the task that it loads for, if there is one.
@@ -13,9 +13,8 @@ package protocol TransferClient: AnyObject {
     func requestToSendAgain(_ transfer: Transfer) -> WireRequest
     /// Whether the client's rules allow to send a request once more that the server may have got.
     func transferMaySendAgain(_ transfer: Transfer) -> Bool
-    /// The transfer asks this before its first byte leaves. The client tells the pool if the rules have changed. One that
-    /// returns false has cancelled the transfer.
-    func transferMayBegin(_ transfer: Transfer) -> Bool
+    /// It would leave without TLS, and the rules forbid that now: the client cancels it.
+    func transferIsForbidden(_ transfer: Transfer)
     func transferSentBody(_ transfer: Transfer, total: Int64)
     func transferReceivedHead(_ transfer: Transfer, _ head: ResponseHead)
     /// Nothing but bytes that are not decoded yet holds up the transfer any more.
@@ -31,7 +30,6 @@ extension TransferClient {
     package func presentJudge(of transfer: Transfer) -> TrustJudge? { transfer.key.judge }
     package func requestToSendAgain(_ transfer: Transfer) -> WireRequest { transfer.request }
     package func transferMaySendAgain(_ transfer: Transfer) -> Bool { true }
-    package func transferMayBegin(_ transfer: Transfer) -> Bool { true }
 }
 
 /// A transfer tells it what it does, on the loop. There is none unless something records events.
@@ -68,6 +66,9 @@ final class Sink: TransferClient {
     static func takes(_ length: Int64) -> Bool { length <= capacity }
 
     var handshakeDelegate: (any HandshakeDelegate)? { nil }
+    /// The request has left already.
+    func forbid(_ cargo: Departure.Cargo) -> Bool { true }
+    func transferIsForbidden(_ transfer: Transfer) { transfer.cancel() }
     func transferSentBody(_ transfer: Transfer, total: Int64) {}
     func transferReceivedHead(_ transfer: Transfer, _ head: ResponseHead) {}
 

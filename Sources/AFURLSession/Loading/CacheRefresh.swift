@@ -37,8 +37,7 @@ final class CacheRefresh: TransferClient, RequestOwner {
     /// - Parameter request: The request with the fields that make it conditional.
     static func begin(_ request: WireRequest, _ hit: CacheHit, _ question: CacheQuestion, after load: Load) {
         let session = load.session
-        guard !session.isInvalidated, !session.forbidsPlainText(to: request.endpoint),
-            var key = try? session.connectionKey(for: request, judgedBy: nil),
+        guard !session.isInvalidated, var key = try? session.connectionKey(for: request, judgedBy: nil),
             session.beginRefresh(of: hit.entry.id)
         else { return }
         key.follow(session.settings.limits.link.terms(for: request.terms.limits))
@@ -62,19 +61,14 @@ final class CacheRefresh: TransferClient, RequestOwner {
     /// No delegate decides about this connection, and one may want to now: keep the connection from all other requests.
     func presentJudge(of transfer: Transfer) -> TrustJudge? { .own(UniqueNumber.next()) }
 
-    /// The rules may have changed while the request waited for a connection.
-    func transferMayBegin(_ transfer: Transfer) -> Bool {
-        let isOutdated =
-            session.forbidsPlainText(to: transfer.request.endpoint) || session.wantsTLS(insteadOf: transfer.request)
-            || transfer.key.security !== security
-        if isOutdated { transfer.cancel() }
-        return !isOutdated
-    }
+    func forbid(_ cargo: Departure.Cargo) -> Bool { session.forbid(cargo) }
+    func transferIsForbidden(_ transfer: Transfer) { transfer.cancel() }
 
     func transferSentBody(_ transfer: Transfer, total: Int64) {}
 
     func transferReceivedHead(_ transfer: Transfer, _ head: ResponseHead) {
-        guard !transfer.wasDecidedElsewhere else { return transfer.cancel() }
+        // The rules may have changed while it waited for a connection.
+        guard !transfer.wasDecidedElsewhere, transfer.key.security === security else { return transfer.cancel() }
         for step in session.steps.learning { step.learn(from: head, of: transfer, for: self) }
         guard head.status != 304 else {
             _ = cache.confirm(hit, head.headers, sent: sent)

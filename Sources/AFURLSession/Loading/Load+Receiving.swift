@@ -26,13 +26,8 @@ extension Load: TransferClient {
         }
     }
 
-    /// The rules may have changed while the request waited for a connection.
-    func transferMayBegin(_ transfer: Transfer) -> Bool {
-        guard session.forbidsPlainText(to: transfer.request.endpoint) || session.wantsTLS(insteadOf: transfer.request)
-        else { return true }
-        judge(.plainTextForbidden)
-        return false
-    }
+    func forbid(_ cargo: Departure.Cargo) -> Bool { session.forbid(cargo) }
+    func transferIsForbidden(_ transfer: Transfer) { judge(.plainTextForbidden) }
 
     func transferSentBody(_ transfer: Transfer, total: Int64) {
         let hasNews = snapshot.withLock { snapshot in

@@ -3,8 +3,11 @@
 /// **A request about to leave** passes, from left to right:
 ///
 /// ```
-/// date ▸ consumer ▸ interceptors ▸ protocol classes ▸ local schemes ▸ HSTS ▸ cookies ▸ cache ▸ (the wire)
+/// date ▸ consumer ▸ interceptors ▸ protocol classes ▸ local schemes ▸ TLS ▸ cookies ▸ cache ▸ (the wire)
 /// ```
+///
+/// TLS is the step that turns `http` into `https`, or ends the request, if it may not leave in the clear. Whatever has
+/// changed since is asked again when the first byte is about to leave: see `Departure`.
 ///
 /// Behind the cache, when the body is ready, cookies and then credentials add their fields. A step may wait; it may answer
 /// in place of the network (classes, local schemes, cache), and then the steps after it are not asked.
@@ -12,7 +15,7 @@
 /// **An outcome** (a response, or a failure) passes:
 ///
 /// ```
-/// (cache, HSTS and cookies learn) ▸ credentials ▸ cache ▸ redirects ▸ HSTS ▸ connectivity ▸ interceptors ▸ (the task)
+/// (cache, TLS and cookies learn) ▸ credentials ▸ cache ▸ redirects ▸ TLS ▸ connectivity ▸ interceptors ▸ (the task)
 /// ```
 ///
 /// They learn from what the network answers only. The first step that wants the outcome decides, and the later
@@ -20,23 +23,23 @@
 ///
 /// | step | why | enters at |
 /// |---|---|---|
-/// | credentials | 401, 407, or the tunnel's 407 | HSTS |
-/// | cache | a 304 came, but the stored response cannot be used | HSTS |
+/// | credentials | 401, 407, or the tunnel's 407 | TLS |
+/// | cache | a 304 came, but the stored response cannot be used | TLS |
 /// | redirects | 3xx | protocol classes |
-/// | HSTS | the host came to ask for TLS before the request left | HSTS |
-/// | connectivity | there was no network | HSTS |
-/// | interceptors | another attempt | interceptors, and HSTS after them if the former body goes again |
+/// | TLS | the host came to ask for TLS before the request left | TLS |
+/// | connectivity | there was no network | TLS |
+/// | interceptors | another attempt | interceptors, and TLS after them if the former body goes again |
 ///
-/// An example: a 401 arrives. Cache, HSTS and cookies learn from it. Credentials finds a credential or asks the delegate, and
-/// sends the request again, from HSTS on. The cache has a 302 for it by now, and answers. The load judges that as
+/// An example: a 401 arrives. Cache, TLS and cookies learn from it. Credentials finds a credential or asks the delegate, and
+/// sends the request again, from TLS on. The cache has a 302 for it by now, and answers. The load judges that as
 /// a response of the network, but nothing learns from it: credentials and cache pass, redirects asks the delegate, and
 /// sends the request for the target, from the protocol classes on.
 ///
-/// Protocol classes, HSTS, cookies and connectivity are not in the lists of a session that has no use for them.
+/// Protocol classes, cookies and connectivity are not in the lists of a session that has no use for them.
 extension LoadSteps {
     init(for settings: SessionSettings, asksRegisteredClasses: Bool, in world: World) {
         let cookies = settings.cookies.setsCookies && settings.cookies.storage != nil ? CookieStep() : nil
-        let security = settings.transportSecurity.map(HSTSStep.init)
+        let security = TransportSecurityStep(settings.transportSecurity)
         let credentials = CredentialStep()
         let cache = CacheStep()
         let interceptors = InterceptorStep(settings.interception.kept.interceptors)
@@ -52,12 +55,12 @@ extension LoadSteps {
         }
         preparing.append(LocalSchemeStep())
         securityPlace = preparing.count
-        if let security { preparing.append(security) }
+        preparing.append(security)
         if let cookies { preparing.append(cookies) }
         preparing.append(cache)
 
         learning = [cache]
-        if let security { learning.append(security) }
+        if settings.transportSecurity != nil { learning.append(security) }
         if let cookies {
             learning.append(cookies)
             dressing.append(cookies)
@@ -65,7 +68,7 @@ extension LoadSteps {
         dressing.append(credentials)
 
         judging = [credentials, cache, RedirectStep()]
-        if let security { judging.append(security) }
+        if settings.transportSecurity != nil { judging.append(security) }
         if settings.limits.waitsForConnectivity { judging.append(ConnectivityStep()) }
         judging.append(interceptors)
     }

@@ -15,7 +15,6 @@ struct RequestSender {
 
     func send(_ draft: RequestDraft) {
         guard case .ready(let request) = draft.wire else { return }
-        guard !session.forbidsPlainText(to: request.endpoint) else { return fail(.plainTextForbidden, draft.body) }
         var key: ConnectionKey
         do throws(LoadError) {
             key = try session.connectionKey(for: request, judgedBy: load.trustJudge(for: request.endpoint))

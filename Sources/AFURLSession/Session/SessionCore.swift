@@ -25,7 +25,7 @@ final class SessionCore {
     private let rules: SessionRules
     /// How many changes of the rules the session has applied.
     @exclusivity(unchecked) private var appliedRules: UInt64
-    private let security: SessionSecurity
+    let security: SessionSecurity
     let proxies: SessionProxies
     /// The steps of the session's loads.
     let steps: LoadSteps
@@ -206,14 +206,6 @@ final class SessionCore {
     func currentSecurity() -> SecurityContext {
         followRules()
         return security.context { former, present in pool.replace(former, with: present) }
-    }
-
-    /// Whether the session's evaluator must decide about this server, and cannot, because the request goes without TLS.
-    func forbidsPlainText(to endpoint: @autoclosure () -> Endpoint) -> Bool {
-        followRules()
-        guard security.hasEvaluator else { return false }
-        let endpoint = endpoint()
-        return endpoint.scheme == .http && security.forbidsPlainText(to: endpoint.host.text)
     }
 
     // MARK: - Ending

@@ -15,8 +15,12 @@ extension StreamConnector: ChannelHandler {
     func proceed() {
         guard let load, !load.isSuspended else { return }
         while let channel, handshake == nil {
-            guard mayMove(channel, for: load) else { return load.fail(.stream(.pinned)) }
-            write(to: channel, for: load)
+            do throws(Refusal) {
+                write(try leave(for: load), to: channel, for: load)
+            } catch {
+                if error == .clearText { load.fail(.stream(.pinned)) }
+                return
+            }
             guard self.channel === channel else { return }
             read(from: channel, for: load)
             guard self.channel === channel, change(channel, for: load) else { break }
@@ -24,14 +28,22 @@ extension StreamConnector: ChannelHandler {
         endIfOver()
     }
 
-    /// Whether the stream may carry bytes: in plain text the session could not check the pins of the host.
-    private func mayMove(_ channel: any ByteChannel, for load: Load) -> Bool {
-        guard schedule.nextIncoming != nil || schedule.nextOutgoing != nil || schedule.nextChange == .captured else {
-            return true
-        }
+    /// Leave to move bytes, in either direction: without TLS the session could not check the pins of the host.
+    private func leave(for load: Load) throws(Refusal) -> Permit {
+        try Departure.clear(
+            cargo(of: load),
+            under: load.session,
+            isWanted: self.load != nil,
+            isSuspended: load.isSuspended,
+            hasItsRules: { key.map(load.session.pool.hasPresentRules) ?? true }
+        )
+    }
+
+    private func cargo(of load: Load) -> Departure.Cargo {
+        let moves = schedule.nextIncoming != nil || schedule.nextOutgoing != nil || schedule.nextChange == .captured
         // The session has applied the same rules to a task that began as a request.
-        guard secured == nil, load.transfer == nil, let endpoint = load.endpoint else { return true }
-        return !load.session.forbidsPlainText(to: Endpoint(scheme: .http, host: endpoint.host, port: endpoint.port))
+        guard moves, secured == nil, load.transfer == nil, let endpoint = load.endpoint else { return .name }
+        return .stream(Endpoint(scheme: .http, host: endpoint.host, port: endpoint.port))
     }
 
     private func endIfOver() {
@@ -42,7 +54,7 @@ extension StreamConnector: ChannelHandler {
 
     // MARK: - Writing
 
-    private func write(to channel: any ByteChannel, for load: Load) {
+    private func write(_ permit: consuming Permit, to channel: any ByteChannel, for load: Load) {
         while !channel.turnShare.isSpentForWriting {
             switch schedule.nextOutgoing {
             case nil: return

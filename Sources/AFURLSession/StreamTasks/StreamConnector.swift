@@ -325,6 +325,18 @@ extension StreamConnector: ConnectionAttemptClient {
         self.channel = channel
         channel.handler = self
         // No pool watches this connection.
+    /// The task may still secure the stream, before its first byte.
+    func depart(_ attempt: ConnectionAttempt) throws(Refusal) -> Permit {
+        guard let load, let key else { throw .ended }
+        return try Departure.clear(
+            .name,
+            under: load.session,
+            isWanted: true,
+            isSuspended: false,
+            hasItsRules: { load.session.pool.hasPresentRules(key) }
+        )
+    }
+
         channel.probePeer()
         proceed()
     }

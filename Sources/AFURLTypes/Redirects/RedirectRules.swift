@@ -29,8 +29,8 @@ package enum RedirectRules {
         /// How many redirects the task has followed so far.
         package var count: Int
         package var policy: RedirectPolicy
-        /// Whether the HSTS store has an entry for the host.
-        package var wantsTLS: (Endpoint) -> Bool
+        /// The same URL with TLS, if its server asked for that and it has none.
+        package var withTLS: (URL, Endpoint) -> URL?
 
         package init(
             request: URLRequest,
@@ -40,7 +40,7 @@ package enum RedirectRules {
             body: Body = Body.none,
             count: Int = 0,
             policy: RedirectPolicy = RedirectPolicy(),
-            wantsTLS: @escaping (Endpoint) -> Bool = { _ in false }
+            withTLS: @escaping (URL, Endpoint) -> URL? = { _, _ in nil }
         ) {
             self.request = request
             self.source = source
@@ -49,7 +49,7 @@ package enum RedirectRules {
             self.body = body
             self.count = count
             self.policy = policy
-            self.wantsTLS = wantsTLS
+            self.withTLS = withTLS
         }
     }
 
@@ -94,15 +94,13 @@ package enum RedirectRules {
             guard error.rule == .notHTTP, let scheme = error.excerpt else { return .refuse(.unusable(error)) }
             return decide(question, change, location, of: scheme)
         }
-        if reference.url.endpoint.scheme == .http, question.wantsTLS(reference.url.endpoint) {
-            guard let url = URL(string: reference.text)?.withTLS, let target = try? RequestURL(url.absoluteString)
-            else {
-                return .refuse(.unusable(RequestRejection(.url, .empty)))
-            }
-            return decide(question, change, target, url)
+        let unusable = Decision.refuse(.unusable(RequestRejection(.url, .empty)))
+        guard let url = URL(string: reference.text) else { return unusable }
+        guard let secured = question.withTLS(url, reference.url.endpoint) else {
+            return decide(question, change, reference.url, url)
         }
-        guard let url = URL(string: reference.text) else { return .refuse(.unusable(RequestRejection(.url, .empty))) }
-        return decide(question, change, reference.url, url)
+        guard let target = try? RequestURL(secured.absoluteString) else { return unusable }
+        return decide(question, change, target, secured)
     }
 
     /// Decides about a location whose scheme the session does not load.

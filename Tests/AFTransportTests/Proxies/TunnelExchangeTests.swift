@@ -286,7 +286,7 @@ extension ProxyTests {
             let hearer = Hearer()
             let tunnel = ProxyTunnel(channel, exchange, buffer: ReadBuffer(), client: hearer)
 
-            tunnel.start()
+            tunnel.start(try Departure.free())
 
             #expect(hearer.end == (early.isEmpty ? nil : .failed("surplus")))
             #expect(channel.written.isEmpty == !early.isEmpty && channel.isClosed == !early.isEmpty)

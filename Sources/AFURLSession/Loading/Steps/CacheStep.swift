@@ -24,8 +24,6 @@ final class CacheStep: LoadStep {
         load.cookieEpoch = session.epoch(ofCookiesAddedTo: request)
         let policy = request.cachePolicy ?? session.settings.cachePolicy
         guard load.cache.mayHelp(request, policy) else { return .goOn }
-        // The cache may hold what another session received in plain text.
-        guard !session.forbidsPlainText(to: request.endpoint) else { return .fail(.plainTextForbidden) }
         // The cache tells responses that vary by cookies or credentials apart by these fields. A body that is not ready
         // yet changes the head, but then the cache has no answer.
         draft.isDressed = draft.body == nil && load.isPrepared(for: request)

@@ -242,8 +242,7 @@ final class InterceptorStep: LoadStep {
 extension SessionCore {
     /// Adapters see the URL that the session sends the request to (`https`), not the one it was made with.
     fileprivate func upgraded(_ request: URLRequest) -> URLRequest {
-        guard let url = request.url, let endpoint = request.target?.endpoint,
-            endpoint.scheme == .http, wantsTLS(endpoint), let upgraded = url.withTLS
+        guard let url = request.url, let endpoint = request.target?.endpoint, let upgraded = withTLS(url, to: endpoint)
         else { return request }
         var request = request
         request.url = upgraded

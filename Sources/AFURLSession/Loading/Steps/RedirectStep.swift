@@ -38,7 +38,7 @@ final class RedirectStep: LoadStep {
             body: pending.transfer?.body.map { $0.mayReplay ? .replayable : .once } ?? .none,
             count: load.memory?.redirects ?? 0,
             policy: load.redirectPolicy(of: request),
-            wantsTLS: load.session.wantsTLS
+            withTLS: load.session.withTLS
         )
         switch RedirectRules.decide(question) {
         case .deliver: return .pass
@@ -89,8 +89,8 @@ final class RedirectStep: LoadStep {
         // The delegate may name another URL than the server: the same rules hold for it.
         if let target = request.target {
             let (from, policy) = (pending.request.endpoint, load.redirectPolicy(of: memory.request))
-            if load.session.wantsTLS(target.endpoint), target.endpoint.scheme == .http {
-                request.url = request.url?.withTLS
+            if let url = request.url, let secured = load.session.withTLS(url, to: target.endpoint) {
+                request.url = secured
             } else if from.scheme == .https, target.endpoint.scheme == .http, !policy.allowsPlainText {
                 return refuse(.plainText(target.endpoint), pending)
             }

@@ -2,19 +2,22 @@ import AFTransport
 import AFWire
 import Foundation
 
-/// Sends a request over TLS if its host asks for that (RFC 6797), and learns which hosts do.
-final class HSTSStep: LoadStep {
-    private let store: HSTSStore
+/// Sends a request over TLS if its host asks for that (RFC 6797), and learns which hosts do. Ends one that may not go
+/// without.
+final class TransportSecurityStep: LoadStep {
+    /// Nil if the session keeps none.
+    private let store: HSTSStore?
 
-    init(_ store: HSTSStore) {
+    init(_ store: HSTSStore?) {
         self.store = store
     }
 
     func prepare(_ draft: inout RequestDraft, of load: Load) -> Preparation {
-        guard case .ready(let request) = draft.wire, request.endpoint.scheme == .http,
-            load.session.wantsTLS(request.endpoint), let task = load.handle, var made = load.presentRequest
-        else { return .goOn }
-        made.url = made.url?.withTLS
+        guard case .ready(let request) = draft.wire, load.session.forbid(.request(request)) else { return .goOn }
+        guard let task = load.handle, var made = load.presentRequest, let url = made.url,
+            let secured = load.session.withTLS(url, to: request.endpoint)
+        else { return .fail(.plainTextForbidden) }
+        made.url = secured
         do throws(RequestRejection) {
             draft.wire = .ready(try load.freeze(made, request, with: load.headers(of: task, for: made)))
         } catch {
@@ -28,7 +31,8 @@ final class HSTSStep: LoadStep {
     /// The store came to know the host while the request waited for a connection: prepares the request anew.
     func judge(_ outcome: ExchangeOutcome, of load: Load) -> Verdict {
         guard case .failure(.plainTextForbidden) = outcome, let former = load.transfer,
-            let present = load.presentRequest, load.session.wantsTLS(insteadOf: former.request)
+            let present = load.presentRequest, let url = present.url,
+            load.session.withTLS(url, to: former.request.endpoint) != nil
         else { return .pass }
         load.memory(beginningWith: present).hardDeadline = former.deadlineOfNext
         defer { former.cancel() }
@@ -38,7 +42,7 @@ final class HSTSStep: LoadStep {
     func learn(from head: ResponseHead, of transfer: Transfer, for owner: any RequestOwner) {
         let endpoint = transfer.request.endpoint
         // A 407 is the proxy's.
-        guard endpoint.scheme == .https, !transfer.isRefusedByProxy(head) else { return }
+        guard let store, endpoint.scheme == .https, !transfer.isRefusedByProxy(head) else { return }
         let session = owner.session
         store.learn(
             head.headers,
@@ -53,18 +57,5 @@ extension Transfer {
     /// Whether this response is the proxy's.
     func isRefusedByProxy(_ head: ResponseHead) -> Bool {
         head.status == 407 && key.route.map { !$0.tunnels(to: request.endpoint) } ?? false
-    }
-}
-
-extension SessionCore {
-    func wantsTLS(_ endpoint: Endpoint) -> Bool {
-        settings.transportSecurity?.covers(endpoint.host, at: world.wallClock()) ?? false
-    }
-
-    /// Whether the request would go without TLS to a host that asks for it.
-    func wantsTLS(insteadOf request: @autoclosure () -> WireRequest) -> Bool {
-        guard settings.transportSecurity != nil else { return false }
-        let endpoint = request().endpoint
-        return endpoint.scheme == .http && wantsTLS(endpoint)
     }
 }
