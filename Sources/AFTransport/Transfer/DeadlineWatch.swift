@@ -1,25 +1,23 @@
 package import AFLoop
 
 /// Something that has a deadline.
-protocol DeadlineClient: AnyObject {
+package protocol DeadlineClient: AnyObject {
     var deadline: LoopInstant { get }
     func deadlinePassed()
-    /// The number of its task, if it has a connection to this host.
-    func holder(at host: HostPool) -> Int?
     /// Ends without a word.
     func cancel()
 }
 
-/// Watches the deadlines of all transfers of a session with one timer.
+/// Watches the deadlines of all tasks of a session with one timer.
 ///
 /// Nearly every request is over long before its deadline, so coming and going must cost nothing: no timer is armed or
-/// cancelled for it. The price is a walk over all transfers when the earliest deadline is due. Walks are at least
+/// cancelled for it. The price is a walk over all of them when the earliest deadline is due. Walks are at least
 /// `patience` apart; a deadline may be noticed that much late, and never early.
 package final class DeadlineWatch: TimerTarget {
     private static let patience = LoopInterval(.milliseconds(10))
 
     private let loop: EventLoop
-    @exclusivity(unchecked) private var transfers: ContiguousArray<(any DeadlineClient)?> = []
+    @exclusivity(unchecked) private var clients: ContiguousArray<(any DeadlineClient)?> = []
     @exclusivity(unchecked) private var freePlaces: ContiguousArray<Int> = []
     @exclusivity(unchecked) private var timer: TimerID?
     @exclusivity(unchecked) private var due = LoopInstant.distantFuture
@@ -28,29 +26,29 @@ package final class DeadlineWatch: TimerTarget {
         self.loop = loop
     }
 
-    /// Returns the place under which the transfer is removed again.
-    func add(_ transfer: any DeadlineClient) -> Int {
+    /// Returns the place under which the client is removed again.
+    package func add(_ client: any DeadlineClient) -> Int {
         guard let place = freePlaces.popLast() else {
-            transfers.append(transfer)
-            return transfers.count - 1
+            clients.append(client)
+            return clients.count - 1
         }
-        transfers[place] = transfer
+        clients[place] = client
         return place
     }
 
-    func remove(at place: Int) {
-        transfers[place] = nil
+    package func remove(at place: Int) {
+        clients[place] = nil
         freePlaces.append(place)
     }
 
-    /// A watched transfer has this deadline now. Only an earlier one matters; the walk finds those that have moved on.
-    func deadlineChanged(to deadline: LoopInstant) {
+    /// A watched client has this deadline now. Only an earlier one matters; the walk finds those that have moved on.
+    package func deadlineChanged(to deadline: LoopInstant) {
         if deadline < due { arm(at: deadline) }
     }
 
     /// The numbers of tasks that have connections to the host.
     func holders(at host: HostPool, atMost limit: Int) -> [Int] {
-        Array(transfers.lazy.compactMap { $0?.holder(at: host) }.prefix(limit)).sorted()
+        Array(clients.lazy.compactMap { ($0 as? Transfer)?.holder(at: host) }.prefix(limit)).sorted()
     }
 
     private func stop() {
@@ -59,9 +57,9 @@ package final class DeadlineWatch: TimerTarget {
         due = .distantFuture
     }
 
-    /// The session is over: cancels the transfers that are still watched.
+    /// The session is over: cancels what is still watched.
     package func shutDown() {
-        for transfer in transfers { transfer?.cancel() }
+        for client in clients { client?.cancel() }
         stop()
     }
 
@@ -75,13 +73,13 @@ package final class DeadlineWatch: TimerTarget {
         self.timer = nil
         due = .distantFuture
         var next = LoopInstant.distantFuture
-        for place in transfers.indices {
-            // The transfer before it may have ended it.
-            guard let transfer = transfers[place] else { continue }
-            if transfer.deadline <= loop.now {
-                transfer.deadlinePassed()
+        for place in clients.indices {
+            // The client before it may have ended it.
+            guard let client = clients[place] else { continue }
+            if client.deadline <= loop.now {
+                client.deadlinePassed()
             } else {
-                next = min(next, transfer.deadline)
+                next = min(next, client.deadline)
             }
         }
         if next < due { arm(at: max(next, loop.now + DeadlineWatch.patience)) }

@@ -83,12 +83,10 @@ package final class Transfer: PoolClient, DeadlineClient {
     @exclusivity(unchecked) private var isBodyAwaited = false
     /// Another transfer may have to send the body: this one does not close it.
     @exclusivity(unchecked) private var isBodyKept = false
-    @exclusivity(unchecked) package private(set) var hardDeadline: LoopInstant
+    @exclusivity(unchecked) private var time: TaskTime
     /// When it has waited long enough for its turn.
     @exclusivity(unchecked) private var queueDeadline = LoopInstant.distantFuture
     @exclusivity(unchecked) private var lastProgress: LoopInstant
-    /// When the last suspension began.
-    @exclusivity(unchecked) private var suspension = LoopInstant.distantFuture
     // Side by side, these four take one word: a transfer that waits is small.
     /// Where the deadline is watched, from the start to the end; -1 before and after.
     @exclusivity(unchecked) private var watchPlace: Int32 = -1
@@ -103,7 +101,7 @@ package final class Transfer: PoolClient, DeadlineClient {
         loop: EventLoop,
         deadlines: DeadlineWatch,
         idleInterval: LoopInterval,
-        hardDeadline: LoopInstant,
+        time: TaskTime,
         asksForPipelining: Bool,
         client: any TransferClient
     ) {
@@ -113,7 +111,7 @@ package final class Transfer: PoolClient, DeadlineClient {
         self.loop = loop
         self.deadlines = deadlines
         self.idleInterval = idleInterval
-        self.hardDeadline = hardDeadline
+        self.time = time
         self.asksForPipelining = asksForPipelining
         self.client = client
         let now = loop.now
@@ -200,7 +198,7 @@ package final class Transfer: PoolClient, DeadlineClient {
         client = Sink(tap)
         observer = nil
         pauses = []
-        hardDeadline = min(hardDeadline, loop.now + Sink.patience)
+        time.limit(to: loop.now + Sink.patience)
         noteProgress()
         deadlines.deadlineChanged(to: deadline)
         exchange.goOn()
@@ -220,11 +218,6 @@ package final class Transfer: PoolClient, DeadlineClient {
         set { isBodyKept = newValue }
     }
 
-    /// The hard deadline for another transfer in this one's place. The time of a suspension does not count.
-    package var deadlineOfNext: LoopInstant {
-        pauses.contains(.suspended) ? hardDeadline + suspension.duration(to: loop.now) : hardDeadline
-    }
-
     /// Hands over the body that is kept: the transfer has no more to do with it.
     package func surrenderBody() -> (any BodySource)? {
         defer { body = nil }
@@ -240,7 +233,7 @@ package final class Transfer: PoolClient, DeadlineClient {
         guard !pauses.contains(reason) else { return }
         pauses.insert(reason)
         if reason == .suspended {
-            suspension = loop.now
+            time.suspend(at: loop.now)
             stepAside()
         }
         if case .exchanging(let exchange) = stage { exchange.probePeer() }
@@ -249,8 +242,8 @@ package final class Transfer: PoolClient, DeadlineClient {
     package func unpause(_ reason: Pauses) {
         guard pauses.remove(reason) != nil else { return }
         if reason == .suspended {
-            hardDeadline = hardDeadline + suspension.duration(to: loop.now)
-            queueDeadline = queueDeadline + max(suspension, times.queueStarted).duration(to: loop.now)
+            queueDeadline = queueDeadline + time.suspension(since: times.queueStarted, to: loop.now)
+            time.resume(at: loop.now)
             stepBack()
         }
         noteProgress()
@@ -543,15 +536,15 @@ package final class Transfer: PoolClient, DeadlineClient {
     package var deadline: LoopInstant {
         if pauses.contains(.suspended) { return .distantFuture }
         switch stage {
-        case .preparing: return hardDeadline
+        case .preparing: return time.deadline
         // The response has arrived, so the peer owes nothing.
-        case .over: return hardDeadline
+        case .over: return time.deadline
         case .waiting where queueDeadline != .distantFuture:
-            return min(queueDeadline, silentSince + idleInterval, hardDeadline)
+            return min(queueDeadline, silentSince + idleInterval, time.deadline)
         case .idle, .waiting, .aside, .redialing, .exchanging, .following: break
         }
-        guard pauses.isEmpty, !isBodyAwaited else { return hardDeadline }
-        return min(silentSince + idleInterval, hardDeadline)
+        guard pauses.isEmpty, !isBodyAwaited else { return time.deadline }
+        return min(silentSince + idleInterval, time.deadline)
     }
 
     /// Since when nothing has happened. As long as the host serves others, to wait for one's turn is no silence.
@@ -565,8 +558,8 @@ package final class Transfer: PoolClient, DeadlineClient {
         return client?.taskNumber
     }
 
-    func deadlinePassed() {
-        if case .following(let exchange) = stage, loop.now < hardDeadline {
+    package func deadlinePassed() {
+        if case .following(let exchange) = stage, loop.now < time.deadline {
             // The requests before it take too long.
             exchange.abandon(self)
             return waitAgain()
@@ -591,12 +584,12 @@ package final class Transfer: PoolClient, DeadlineClient {
     }
 
     /// Whether at most its time in the queue is over.
-    private var hasTimeLeft: Bool { loop.now < hardDeadline && loop.now < silentSince + idleInterval }
+    private var hasTimeLeft: Bool { loop.now < time.deadline && loop.now < silentSince + idleInterval }
 
     /// The error for the deadline that has passed.
     private var lateness: TransferError {
         let phase = currentPhase
-        if hardDeadline <= loop.now { return .outOfTime(phase) }
+        if time.deadline <= loop.now { return .outOfTime(phase) }
         let isIdle = silentSince + idleInterval <= loop.now
         guard case .waiting = stage, phase == .queued || !isIdle, let host else {
             return .timedOut(phase, silentSince.duration(to: loop.now))

@@ -112,7 +112,7 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
         stage = .finishing
         endPatience(load)
         // The transfer has ended, and its deadline with it.
-        load.startClock()
+        load.watchTime()
         if inFlight == 0 { finish(load) }
     }
 

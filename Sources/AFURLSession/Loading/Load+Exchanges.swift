@@ -62,7 +62,6 @@ extension Load {
             ExchangeRecord(.transfer(former), request: memory.request, response: shown, proof: proof(in: shown))
         )
         trace?.forgetBody()
-        memory.hardDeadline = former.deadlineOfNext
         if let response {
             let length = response.hasBody(to: former.request) ? response.announcedLength : 0
             former.drain(expecting: length, into: memory.redirectWriter)
@@ -81,7 +80,6 @@ extension Load {
         guard let memory, let foreign = memory.foreign else { return }
         memory.foreign = nil
         memory.add(foreign.record(of: memory.request, response ?? self.response))
-        memory.hardDeadline = foreign.deadlineOfNext
         foreign.stop()
         self.response = nil
         forgetReceived()
@@ -154,7 +152,8 @@ extension Load {
 
     /// Prepares the request of a transfer that sent nothing anew: the wait may have changed cookies, and who wants TLS.
     func sendingAnew(inPlaceOf former: Transfer) -> Verdict {
-        guard let memory else { return .pass }
+        guard let present = presentRequest else { return .pass }
+        let memory = memory(beginningWith: present)
         let body = former.surrenderBody()
         transfer = nil
         return sending(memory.request, inPlaceOf: memory.unaddressed ?? former.request, body, after: nil)
@@ -211,48 +210,13 @@ extension Load {
     func pause(_ reason: Transfer.Pauses) {
         transfer?.pause(reason)
         memory?.foreign?.pause(reason)
-        if reason == .suspended { memory?.clock?.suspend() }
+        if reason == .suspended { suspendTime() }
     }
 
     func unpause(_ reason: Transfer.Pauses) {
-        if reason == .suspended { memory?.clock?.resume() }
+        if reason == .suspended { resumeTime() }
         transfer?.unpause(reason)
         memory?.foreign?.unpause(reason)
-    }
-
-    // MARK: - Time
-
-    /// The deadline of the task as a whole.
-    var hardDeadline: LoopInstant {
-        if case .ready(let request) = request { return hardDeadline(of: request) }
-        return hardDeadline(LoopInterval.limit(handle?.originalRequest?.timeoutIntervalForResource))
-    }
-
-    /// The same, for a request that is about to be sent.
-    func hardDeadline(of request: WireRequest) -> LoopInstant { hardDeadline(request.terms.limits?.resourceInterval) }
-
-    private func hardDeadline(_ own: LoopInterval?) -> LoopInstant {
-        memory?.hardDeadline ?? (started ?? session.loop.now) + (own ?? session.resourceTimeout)
-    }
-
-    /// The deadline of the step that follows the present one.
-    var deadlineOfNext: LoopInstant {
-        memory?.clock?.deadlineOfNext ?? memory?.foreign?.deadlineOfNext ?? transfer?.deadlineOfNext ?? hardDeadline
-    }
-
-    /// Keeps the deadline while no exchange does.
-    func startClock() {
-        guard isLoading || isHeld, let present = presentRequest else { return }
-        let memory = memory(beginningWith: present)
-        if memory.clock == nil { memory.clock = LoadClock(of: self, until: deadlineOfNext, on: session.loop) }
-    }
-
-    /// Leaves the remaining time to an exchange that begins.
-    func stopClock() {
-        guard let memory, let clock = memory.clock else { return }
-        memory.hardDeadline = clock.deadlineOfNext
-        clock.stop()
-        memory.clock = nil
     }
 
     // MARK: - Errors
@@ -291,8 +255,4 @@ extension LoadError {
     static var tooManyHeads: LoadError {
         .transfer(.wire(HTTP1Error(.limit(.taskHeadBytes), "the heads of all responses are longer than 1 MiB")))
     }
-}
-
-extension Load: LoadClockTarget {
-    func timeIsOver() { fail(.transfer(.outOfTime(isHeld ? .receivingBody : .waitingForHead))) }
 }

@@ -136,7 +136,7 @@ extension Load: TransferClient {
         memory(beginningWith: present).add(record)
         trace?.servedFromCache()
         judge(response: .response(PendingResponse(hit, for: stored.request)))
-        if transfer == nil, memory?.foreign == nil { startClock() }
+        if transfer == nil, memory?.foreign == nil { watchTime() }
     }
 
     // MARK: - The body

@@ -87,7 +87,7 @@ extension Load {
         switch take(.failure) {
         case .keep:
             memory?.pending?.end = .failed(error)
-            startClock()
+            watchTime()
         case .mend:
             memory?.stopPreparing()
             judge(.failure(error), from: 0)
@@ -108,7 +108,7 @@ extension Load {
     private func obey(_ verdict: Verdict, on outcome: ExchangeOutcome, next place: Int) {
         switch verdict {
         case .pass: judge(outcome, from: place)
-        case .later(let isTimed, let begin):
+        case .later(let program, let isTimed, let begin):
             hold(outcome)
             wait(.judging(outcome, next: place), isTimed: isTimed) { ticket in
                 begin { [weak self] answer in self?.answered(ticket) { load in load.goOn(answer) } }
@@ -164,7 +164,7 @@ extension Load {
         memory(beginningWith: request).wait(waiting)
         let ticket = beginWait()
         begin(ticket)
-        if isTimed, isWaiting(with: ticket), !hasDeadline { startClock() }
+        if isTimed, isWaiting(with: ticket), !hasDeadline { watchTime() }
     }
 
     /// Goes on with the first answer to a wait: at once, or when the task is resumed.

@@ -101,7 +101,7 @@ extension Load {
                 )
             }
         )
-        startClock()
+        watchTime()
     }
 
     /// The delegate has answered.

@@ -35,6 +35,7 @@ final class Load: RequestOwner {
     /// Tells the monitors, if there are any.
     @exclusivity(unchecked) private(set) var trace: TaskTrace?
     @exclusivity(unchecked) private(set) var started: LoopInstant?
+    @exclusivity(unchecked) private(set) var time = TaskTime(until: .distantFuture)
     // Declared here, these fit into the gap behind `started`, which keeps a task small.
     @exclusivity(unchecked) private var machine = LoadMachine()
     @exclusivity(unchecked) private(set) var keepsMetrics = false
@@ -47,6 +48,8 @@ final class Load: RequestOwner {
     @exclusivity(unchecked) var cookieEpoch = CookieEpoch.none
     /// The task's place in the session's list.
     @exclusivity(unchecked) var place: UInt32 = 0
+    /// Where its time is watched, while no exchange watches it; -1 if none does.
+    @exclusivity(unchecked) private var watchPlace: Int32 = -1
 
     init(
         _ request: Result<WireRequest, RequestRejection>,
@@ -112,7 +115,7 @@ final class Load: RequestOwner {
         adopt(task, order)
         // Also for a task that was cancelled, or whose session was invalidated, before this: its metrics have no
         // request.
-        if order.hasRun { restartTime() }
+        if order.hasRun { restartTime(of: request) }
         guard !order.isCancelled else {
             trace?.note(.cancelled)
             // A session that ends cancels tasks that were never resumed.
@@ -147,9 +150,44 @@ final class Load: RequestOwner {
         transfer?.changePriority(to: priority)
     }
 
+    // MARK: - Time
+
     /// Starts the task's time anew.
-    func restartTime() {
-        started = session.loop.now
+    ///
+    /// - Parameter request: The request whose own limit counts, if it has one.
+    func restartTime(of request: OwnRequest) {
+        let now = session.loop.now
+        started = now
+        time = TaskTime(until: now + (limit(of: request) ?? session.resourceTimeout))
+        if isSuspended { time.suspend(at: now) }
+    }
+
+    private func limit(of request: OwnRequest) -> LoopInterval? {
+        if case .ready(let wire) = request { return wire.terms.limits?.resourceInterval }
+        return LoopInterval.limit(handle?.originalRequest?.timeoutIntervalForResource)
+    }
+
+    func suspendTime() {
+        time.suspend(at: session.loop.now)
+    }
+
+    func resumeTime() {
+        time.resume(at: session.loop.now)
+        if watchPlace >= 0 { session.deadlines.deadlineChanged(to: deadline) }
+    }
+
+    /// No exchange watches the task's time from now on.
+    func watchTime() {
+        guard watchPlace < 0, isLoading || isHeld else { return }
+        watchPlace = Int32(clamping: session.deadlines.add(self))
+        session.deadlines.deadlineChanged(to: deadline)
+    }
+
+    /// An exchange begins, or the load has ended.
+    func leaveTime() {
+        guard watchPlace >= 0 else { return }
+        session.deadlines.remove(at: Int(watchPlace))
+        watchPlace = -1
     }
 
     // MARK: - From the consumer
@@ -221,6 +259,7 @@ final class Load: RequestOwner {
         // Before the end of the turn, at which the callbacks leave.
         let listeners = snapshot.withLock { $0.complete(error, isDelivered: isDelivered) }
         session.remove(self)
+        leaveTime()
         transfer?.cancel()
         if transfer?.keepsBody == true { transfer?.surrenderBody()?.close() }
         transfer = nil
@@ -235,5 +274,18 @@ final class Load: RequestOwner {
         listener = nil
         // Release them at the very end: their `deinit` is the program's code.
         withExtendedLifetime(listeners) {}
+    }
+}
+
+extension Load: DeadlineClient {
+    var deadline: LoopInstant { time.deadline }
+
+    func deadlinePassed() {
+        leaveTime()
+        fail(.transfer(.outOfTime(state == .delivering || isHeld ? .receivingBody : .waitingForHead)))
+    }
+
+    func cancel() {
+        leaveTime()
     }
 }

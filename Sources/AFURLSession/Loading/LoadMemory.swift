@@ -17,8 +17,6 @@ final class LoadMemory {
     var hasLeftOrigin = false
     /// Whether a redirect, or an interceptor, has replaced the task's body.
     var hasDroppedBody = false
-    /// The deadline of the task as a whole, as the last exchange has left it.
-    var hardDeadline: LoopInstant?
     private(set) var former: [ExchangeRecord] = []
     /// How many bytes the heads of the former responses had.
     private(set) var headBytes: Int64 = 0
@@ -36,8 +34,6 @@ final class LoadMemory {
     private var wasPostponed = false
     /// What the steps have come to, while one of them waits for an answer.
     private var waiting: Waiting?
-    /// Keeps the deadline while no exchange does.
-    var clock: LoadClock?
 
     enum Waiting {
         /// The step before this place prepares the request.
@@ -86,8 +82,6 @@ final class LoadMemory {
     func stop() {
         stopSteps()
         kept = [:]
-        clock?.stop()
-        clock = nil
         stopWaiting()
         takeUnsent()?.body?.close()
     }

@@ -25,7 +25,7 @@ struct RequestSender {
             for step in session.steps.dressing { key = step.address(key, by: route, for: request, of: load) }
         }
         key.follow(session.settings.limits.link.terms(for: request.terms.limits))
-        load.stopClock()
+        load.leaveTime()
         let transfer = Transfer(
             request,
             key: key,
@@ -33,7 +33,7 @@ struct RequestSender {
             loop: session.loop,
             deadlines: session.deadlines,
             idleInterval: request.terms.idleInterval ?? session.requestTimeout,
-            hardDeadline: load.hardDeadline(of: request),
+            time: load.time,
             asksForPipelining: request.terms.asksForPipelining ?? session.settings.usesPipelining,
             client: load
         )

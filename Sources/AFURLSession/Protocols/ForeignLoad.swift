@@ -8,7 +8,7 @@ import Foundation
 ///
 /// While the task is not paused, the load asks its source for events. Pieces have 64 KiB at most, and a turn of the
 /// loop delivers 1 MiB. The deadlines are those of a transfer.
-final class ForeignLoad: TransferSubstitute, TimerTarget {
+final class ForeignLoad: TransferSubstitute, DeadlineClient {
     private enum Stage {
         /// No class has taken the request yet.
         case asking
@@ -24,7 +24,6 @@ final class ForeignLoad: TransferSubstitute, TimerTarget {
     let load: Load
     private let loop: EventLoop
     private let idleInterval: LoopInterval
-    private var hardDeadline: LoopInstant
     private(set) var times: TransferTimes
     private var stage = Stage.asking
     private var pauses: Transfer.Pauses = []
@@ -43,21 +42,21 @@ final class ForeignLoad: TransferSubstitute, TimerTarget {
     private var isScheduled = false
 
     // MARK: Time
-    private var suspendedSince: LoopInstant?
+    private var time: TaskTime
     private var lastProgress: LoopInstant
-    private var timer: TimerID?
-    private var due = LoopInstant.distantFuture
+    private var watchPlace: Int?
 
     /// - Parameter request: The request whose timeout counts.
-    init(_ request: URLRequest, of load: Load, hardDeadline: LoopInstant) {
+    init(_ request: URLRequest, of load: Load) {
         let session = load.session
         self.load = load
         loop = session.loop
         idleInterval = request.contents.explicitTimeout.map { LoopInterval(timeout: $0) } ?? session.requestTimeout
-        self.hardDeadline = hardDeadline
+        time = load.time
         lastProgress = loop.now
         times = TransferTimes(fetchStarted: loop.now)
-        watch()
+        watchPlace = session.deadlines.add(self)
+        noteProgress()
     }
 
     var isAsking: Bool { stage == .asking }
@@ -81,15 +80,12 @@ final class ForeignLoad: TransferSubstitute, TimerTarget {
     func pause(_ reason: Transfer.Pauses) {
         guard !pauses.contains(reason) else { return }
         pauses.insert(reason)
-        if reason == .suspended { suspendedSince = loop.now }
+        if reason == .suspended { time.suspend(at: loop.now) }
     }
 
     func unpause(_ reason: Transfer.Pauses) {
         guard pauses.remove(reason) != nil else { return }
-        if reason == .suspended, let since = suspendedSince {
-            hardDeadline = hardDeadline + since.duration(to: loop.now)
-            suspendedSince = nil
-        }
+        if reason == .suspended { time.resume(at: loop.now) }
         noteProgress()
         if pauses.isEmpty { goOnSoon() }
     }
@@ -101,19 +97,13 @@ final class ForeignLoad: TransferSubstitute, TimerTarget {
         letGo()
     }
 
-    /// The deadline of the step that follows this load. The time of a suspension does not count.
-    var deadlineOfNext: LoopInstant {
-        suspendedSince.map { hardDeadline + $0.duration(to: loop.now) } ?? hardDeadline
-    }
-
     /// The record for the metrics.
     func record(of request: URLRequest, _ response: URLResponse?) -> ExchangeRecord {
         ExchangeRecord(.times(times, isFromCache ? .localCache : .unknown), request: request, response: response)
     }
 
     private func letGo() {
-        if let timer { loop.cancelTimer(timer) }
-        timer = nil
+        if let place = watchPlace.take() { load.session.deadlines.remove(at: place) }
         source?.stop()
         source = nil
         events = []
@@ -170,7 +160,6 @@ final class ForeignLoad: TransferSubstitute, TimerTarget {
             times.responseEnded = loop.now
             source?.stop()
             source = nil
-            watch()
             load.judge(response: .foreignRedirect(request, response, self))
         case .challenge(let challenge): ask(challenge)
         case .challengeWithdrawn(let challenge): challenges.removeAll { $0 === challenge }
@@ -257,31 +246,23 @@ final class ForeignLoad: TransferSubstitute, TimerTarget {
 
     private func noteProgress() {
         lastProgress = loop.now
-        watch()
+        if watchPlace != nil { load.session.deadlines.deadlineChanged(to: deadline) }
     }
 
-    private var deadline: LoopInstant {
+    var deadline: LoopInstant {
         if pauses.contains(.suspended) || stage == .over { return .distantFuture }
         let isHeldUp = !pauses.isEmpty || !challenges.isEmpty || stage == .redirected
-        return isHeldUp ? hardDeadline : min(lastProgress + idleInterval, hardDeadline)
+        return isHeldUp ? time.deadline : min(lastProgress + idleInterval, time.deadline)
     }
 
-    /// Starts the timer. When it fires, it looks whether the deadline has moved on.
-    private func watch() {
-        let deadline = deadline
-        guard deadline < due else { return }
-        if let timer { loop.cancelTimer(timer) }
-        due = deadline
-        timer = loop.startTimer(at: deadline, for: self)
-    }
-
-    func timerFired(_ timer: TimerID) {
-        self.timer = nil
-        due = .distantFuture
-        guard deadline <= loop.now else { return watch() }
+    func deadlinePassed() {
         let phase: TransferPhase = hasResponse ? .receivingBody : .waitingForHead
         let idle = lastProgress.duration(to: loop.now)
-        fail(.transfer(hardDeadline <= loop.now ? .outOfTime(phase) : .timedOut(phase, idle)))
+        fail(.transfer(time.deadline <= loop.now ? .outOfTime(phase) : .timedOut(phase, idle)))
+    }
+
+    func cancel() {
+        stop()
     }
 }
 

@@ -9,8 +9,8 @@ import Foundation
 extension Load {
     /// Makes the load by a source that takes the place of a transfer.
     func beginForeign(_ request: URLRequest) -> ForeignLoad {
-        stopClock()
-        let foreign = ForeignLoad(request, of: self, hardDeadline: transfer?.deadlineOfNext ?? hardDeadline)
+        leaveTime()
+        let foreign = ForeignLoad(request, of: self)
         memory(beginningWith: request).foreign = foreign
         if isSuspended { foreign.pause(.suspended) }
         return foreign

@@ -22,7 +22,6 @@ extension Load {
         if task.state == .canceling { return fail(.cancelled) }
         if isComplete || !giveConnection(to: connector, after: chunks) {
             connector.take(bodyOf: self, after: chunks)
-            connector.startLifetime(until: deadlineOfNext, of: self)
             unpause(.unanswered)
             if isComplete { finishReceiving() }
         }
@@ -38,7 +37,6 @@ extension Load {
         let secured = transfer.key.security == nil ? nil : channel as? TLSChannel
         let early = chunks.isEmpty ? channel : EarlyChannel(chunks, before: channel)
         connector.take(early, of: self, secured: secured, key: transfer.key, number: transfer.times.connection?.number)
-        connector.startLifetime(until: transfer.hardDeadline, of: self)
         return true
     }
 }

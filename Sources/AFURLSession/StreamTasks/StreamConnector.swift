@@ -38,8 +38,6 @@ final class StreamConnector: TaskConsumer {
     var connection: Int?
     /// Limits how long connecting or the handshake takes.
     private var patience: PausableTimer?
-    /// Limits the task as a whole, if no transfer does.
-    private var lifetime: PausableTimer?
     var incoming = Side.open
     var outgoing = Side.open
     /// Whether the connector drops what arrives.
@@ -97,7 +95,7 @@ final class StreamConnector: TaskConsumer {
         isOver = true
         ending = error
         for clock in clocks { clock.stop() }
-        (patience, lifetime) = (nil, nil)
+        patience = nil
         attempt?.cancel()
         handshake?.cancel()
         if !isCaptured {
@@ -209,7 +207,7 @@ final class StreamConnector: TaskConsumer {
 
     private var clocks: [PausableTimer] {
         let (reads, writes) = schedule.everything
-        return (reads.map(\.clock) + writes.map(\.clock) + [patience, lifetime]).compactMap { $0 }
+        return (reads.map(\.clock) + writes.map(\.clock) + [patience]).compactMap { $0 }
     }
 
     /// A clock that runs from now on, if the task does.
@@ -256,19 +254,11 @@ final class StreamConnector: TaskConsumer {
         patience = nil
     }
 
-    func startLifetime(until deadline: LoopInstant, of load: Load) {
-        let loop = load.session.loop
-        let interval = LoopInterval(loop.now.duration(to: deadline))
-        lifetime = clock(of: interval, in: load.session) { [weak load] in
-            load?.fail(.transfer(.outOfTime(.receivingBody)))
-        }
-    }
-
     // MARK: - Connecting
 
     private func connect(to endpoint: Endpoint, for load: Load) {
         let session = load.session
-        startLifetime(until: load.hardDeadline, of: load)
+        load.watchTime()
         do throws(LoadError) {
             let key = try session.streamKey(to: endpoint)
             guard let target = session.pool.rules.target(for: key) else { throw .transfer(.impossibleSocketPath) }
@@ -308,6 +298,7 @@ final class StreamConnector: TaskConsumer {
         self.key = key
         connection = number
         channel.handler = self
+        load.watchTime()
         for clock in clocks { clock.start() }
     }
 
@@ -325,6 +316,15 @@ extension StreamConnector: ConnectionAttemptClient {
         self.channel = channel
         channel.handler = self
         // No pool watches this connection.
+        channel.probePeer()
+        proceed()
+    }
+
+    func attemptFailed(_ attempt: ConnectionAttempt, _ error: TransferError) {
+        self.attempt = nil
+        load?.fail(.transfer(error))
+    }
+
     /// The task may still secure the stream, before its first byte.
     func depart(_ attempt: ConnectionAttempt) throws(Refusal) -> Permit {
         guard let load, let key else { throw .ended }
@@ -335,15 +335,6 @@ extension StreamConnector: ConnectionAttemptClient {
             isSuspended: false,
             hasItsRules: { load.session.pool.hasPresentRules(key) }
         )
-    }
-
-        channel.probePeer()
-        proceed()
-    }
-
-    func attemptFailed(_ attempt: ConnectionAttempt, _ error: TransferError) {
-        self.attempt = nil
-        load?.fail(.transfer(error))
     }
 
     func isAwaited(_ attempt: ConnectionAttempt) -> Bool { true }

@@ -78,8 +78,6 @@ final class WebSocketConnector: TaskConsumer {
     @exclusivity(unchecked) private var inbox = Fifo<WebSocketMessage>()
     /// How much the messages in the inbox take.
     @exclusivity(unchecked) private var inboxCost = 0
-    /// Limits the task as a whole, when no transfer does.
-    private var lifetime: PausableTimer?
     /// What the program hears of behind the messages that came before.
     private var ending = WebSocketEnding()
     /// How long the program may take for these.
@@ -155,8 +153,8 @@ final class WebSocketConnector: TaskConsumer {
         let session = load.session
         accept = nil
         number = transfer.times.connection?.number
-        startLifetime(until: transfer.hardDeadline, of: load)
         load.letGoOfTransfer()
+        load.watchTime()
         var terms = terms
         terms.messageLimit = closing.withLock { $0.messageLimit }
         let connection = WebSocketConnection(
@@ -182,25 +180,14 @@ final class WebSocketConnector: TaskConsumer {
         connection.start()
     }
 
-    private func startLifetime(until deadline: LoopInstant, of load: Load) {
-        let interval = LoopInterval(load.session.loop.now.duration(to: deadline))
-        let timer = PausableTimer(interval, on: load.session.loop) { [load] in
-            load.fail(.transfer(.outOfTime(.receivingBody)))
-        }
-        lifetime = timer
-        if !load.isSuspended { timer.start() }
-    }
-
     // MARK: - From the task
 
     func suspended(_ isSuspended: Bool, of load: Load) {
         guard case .open(let connection) = stage else { return }
         if isSuspended {
-            lifetime?.stop()
             ending.timer?.stop()
             connection.suspend()
         } else {
-            lifetime?.start()
             ending.timer?.start()
             connection.resume()
         }
@@ -349,8 +336,6 @@ final class WebSocketConnector: TaskConsumer {
 
     func completed(_ error: (any Error)?, of load: Load) -> Bool {
         let session = load.session
-        lifetime?.stop()
-        lifetime = nil
         ending.timer?.stop()
         tellClose()
         ending = WebSocketEnding()

@@ -4,7 +4,7 @@ import AFTransport
 /// Waits for a network if there is none, and sends the request again.
 final class ConnectivityStep: LoadStep {
     func judge(_ outcome: ExchangeOutcome, of load: Load) -> Verdict {
-        guard case .failure(let error) = outcome, error.isLackOfNetwork, let transfer = load.transfer,
+        guard case .failure(let error) = outcome, error.isLackOfNetwork, load.transfer != nil,
             load.memory?.foreign == nil, let present = load.presentRequest
         else { return .pass }
         let memory = load.memory(beginningWith: present)
@@ -13,7 +13,7 @@ final class ConnectivityStep: LoadStep {
         memory.connectivity = wait
         // The wait has a deadline of its own.
         return .later(isTimed: false) { [self] reply in
-            wait.begin(until: transfer.deadlineOfNext) { reply { [self] load, _ in tryAgain(load) } }
+            wait.begin(until: load.time.end(at: load.session.loop.now)) { reply { [self] load, _ in tryAgain(load) } }
         }
     }
 
@@ -25,9 +25,8 @@ final class ConnectivityStep: LoadStep {
     /// The network may be there now.
     private func tryAgain(_ load: Load) -> Verdict {
         guard let memory = load.memory, let former = load.transfer else { return .pass }
-        guard load.session.loop.now < former.hardDeadline else { return .fail(.transfer(.outOfTime(.offline))) }
+        guard load.session.loop.now < load.time.deadline else { return .fail(.transfer(.outOfTime(.offline))) }
         memory.connectivity?.pass()
-        memory.hardDeadline = former.hardDeadline
         return load.sendingAnew(inPlaceOf: former)
     }
 }

@@ -6,13 +6,13 @@ import Foundation
 /// do first. A download that resumes asks for the rest of what that request asks for.
 final class ConsumerStep: LoadStep {
     func prepare(_ draft: inout RequestDraft, of load: Load) -> Preparation {
-        load.restartTime()
         if let request = draft.history?.replacement {
             let memory = load.memory(beginningWith: request)
             (memory.replacement, memory.request) = (DelegateRequest(request: request), request)
             load.becomes(request)
             draft.wire = load.ownWire
         }
+        load.restartTime(of: draft.wire)
         switch load.consumer.prepare(for: load) {
         case .nothing: return .goOn
         // It calls `restart`.

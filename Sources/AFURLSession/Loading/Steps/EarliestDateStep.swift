@@ -21,7 +21,7 @@ final class EarliestDateStep: LoadStep {
 
     private func dateHasCome(_ load: Load) -> Preparation {
         load.memory?.delay = nil
-        load.restartTime()
+        load.restartTime(of: load.request)
         guard let (delegate, task) = load.taskDelegate, !load.session.isMissing(.willBeginDelayed, in: delegate),
             let request = load.presentRequest
         else { return .goOn }

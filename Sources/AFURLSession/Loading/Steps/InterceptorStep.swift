@@ -159,7 +159,8 @@ final class InterceptorStep: LoadStep {
     private func refusal(of wait: Duration, _ interception: Interception, _ load: Load) -> RetryRefusal? {
         if !canSendBodyAgain(load) { return .bodyIsGone }
         if interception.attempt >= Interception.mostAttempts { return .tooManyAttempts }
-        return load.session.loop.now + max(wait, .zero) >= load.deadlineOfNext ? .waitIsTooLong(wait) : nil
+        let now = load.session.loop.now
+        return now + max(wait, .zero) >= load.time.end(at: now) ? .waitIsTooLong(wait) : nil
     }
 
     /// Ends the present attempt, and keeps what the next one needs.

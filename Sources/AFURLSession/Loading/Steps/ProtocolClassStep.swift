@@ -36,7 +36,6 @@ final class ProtocolClassStep: LoadStep {
         guard let choice else {
             foreign.stop()
             memory.foreign = nil
-            memory.hardDeadline = foreign.deadlineOfNext
             load.becomes(memory.request)
             return goOn(&draft, load)
         }

@@ -31,10 +31,9 @@ final class TransportSecurityStep: LoadStep {
     /// The store came to know the host while the request waited for a connection: prepares the request anew.
     func judge(_ outcome: ExchangeOutcome, of load: Load) -> Verdict {
         guard case .failure(.plainTextForbidden) = outcome, let former = load.transfer,
-            let present = load.presentRequest, let url = present.url,
+            let url = load.presentRequest?.url,
             load.session.withTLS(url, to: former.request.endpoint) != nil
         else { return .pass }
-        load.memory(beginningWith: present).hardDeadline = former.deadlineOfNext
         defer { former.cancel() }
         return load.sendingAnew(inPlaceOf: former)
     }

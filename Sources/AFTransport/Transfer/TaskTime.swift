@@ -1,0 +1,41 @@
+package import AFLoop
+
+/// How long a task may take as a whole. The time of its suspensions does not count.
+///
+/// The load makes it. Whatever loads for the task gets a copy, and is suspended and resumed with the task.
+package struct TaskTime {
+    /// When it is over; during a suspension, when it would have been.
+    private var end: LoopInstant
+    /// When the present suspension began; `distantFuture` if there is none.
+    private var suspended = LoopInstant.distantFuture
+
+    package init(until end: LoopInstant) {
+        self.end = end
+    }
+
+    package mutating func suspend(at now: LoopInstant) {
+        if suspended == .distantFuture { suspended = now }
+    }
+
+    package mutating func resume(at now: LoopInstant) {
+        end = end(at: now)
+        suspended = .distantFuture
+    }
+
+    /// When it is over, if a suspension ends now.
+    package func end(at now: LoopInstant) -> LoopInstant {
+        suspended == .distantFuture ? end : end + suspended.duration(to: now)
+    }
+
+    /// What is to be watched: no time passes while the task is suspended.
+    package var deadline: LoopInstant { suspended == .distantFuture ? end : .distantFuture }
+
+    /// How much of a span was suspended: of one that began then, and that the present suspension ends.
+    package func suspension(since start: LoopInstant, to now: LoopInstant) -> Duration {
+        suspended == .distantFuture ? .zero : max(suspended, start).duration(to: now)
+    }
+
+    package mutating func limit(to latest: LoopInstant) {
+        end = min(end, latest)
+    }
+}
