@@ -22,7 +22,7 @@ extension PooledConnection where Self: AnyObject {
 package struct PoolMachine<Connection: PooledConnection, Waiter: QueuedWaiter> {
     package enum Action {
         case assign(Waiter, Connection)
-        /// Send the request on a connection in use: there can be no other connection.
+        /// Send the request on a connection in use: it has room, or there can be no other connection.
         case append(Waiter, Connection)
         case dial
         /// More dials are running than requests wait.
@@ -169,7 +169,15 @@ package struct PoolMachine<Connection: PooledConnection, Waiter: QueuedWaiter> {
     // MARK: - Actions
 
     /// Whether the next action is to dial, if that is allowed.
-    package var wantsDial: Bool { idle.isEmpty && waiters.count > dialing && connections < limit }
+    package var wantsDial: Bool {
+        idle.isEmpty && waiters.count > dialing && connections < limit && roomiest == nil
+    }
+
+    /// The connection with the fewest requests of those that have room for another, which waits for no answer there.
+    private var roomiest: Connection? {
+        guard !pipelines.isEmpty else { return nil }
+        return pipelines.filter { !$0.answersInOrder && $0.load < $0.capacity }.min { $0.load < $1.load }
+    }
 
     /// What to do next. Call it until it returns nil.
     ///
@@ -181,6 +189,7 @@ package struct PoolMachine<Connection: PooledConnection, Waiter: QueuedWaiter> {
             if waiter.mayBePipelined || !freshest.connection.answersInOrder { pipelines.append(freshest.connection) }
             return .assign(waiter, freshest.connection)
         }
+        if let connection = roomiest, let waiter = waiters.popFirst() { return .append(waiter, connection) }
         while surplusDials > 0 {
             surplusDials -= 1
             // Unless a request that came in the meantime has taken the dial over.

@@ -107,9 +107,9 @@ struct EchoExchangeTests {
         world.respond("api.test") { _, _, client in client.report("the echo sends nothing") }
     }
 
-    private func pool(_ exchanges: @escaping (EchoExchange) -> Void) -> ConnectionPool {
+    private func pool(perHost: Int = 1, _ exchanges: @escaping (EchoExchange) -> Void) -> ConnectionPool {
         let limits = PoolLimits(
-            perHost: 1,
+            perHost: perHost,
             maximumIdle: 1,
             idleTime: LoopInterval(.seconds(60)),
             maximumAge: LoopInterval(.seconds(600))
@@ -168,6 +168,27 @@ struct EchoExchangeTests {
         world.advance(by: .seconds(1))
         #expect(world.network.openConnections.isEmpty)
         // They hold their pool, which holds the closure that noted them.
+        exchanges.removeAll()
+    }
+
+    @Test func `a connection with room for more gets them before the pool dials another`() throws {
+        var exchanges: [EchoExchange] = []
+        let pool = pool(perHost: 6) { exchanges.append($0) }
+        let listeners = (1...5).map { _ in Listener() }
+        try start("/0", in: pool, for: listeners[0])
+        world.advance(by: .seconds(1))
+        for number in 1...4 { try start("/\(number)", in: pool, for: listeners[number]) }
+        world.advance(by: .seconds(1))
+
+        // It takes three. The other two need another one.
+        #expect(exchanges.first?.load == 3 && exchanges.map(\.load).reduce(0, +) == 5)
+        #expect(world.network.connections.count <= 3)
+        for exchange in exchanges { while exchange.load > 0 { try exchange.answer() } }
+        #expect(listeners.map(\.text) == (0...4).map { "/\($0)" })
+        pool.shutDown()
+        deadlines.shutDown()
+        world.advance(by: .seconds(1))
+        #expect(world.network.openConnections.isEmpty)
         exchanges.removeAll()
     }
 }
