@@ -41,9 +41,9 @@ protocol Exchange: AnyObject {
     // MARK: From a client
 
     /// Nothing holds up the client any more.
-    func goOn()
+    func goOn(with client: any ExchangeClient)
     /// The client is held up, and no deadline of its own watches the peer: the kernel has to.
-    func probePeer()
+    func probePeer(for client: any ExchangeClient)
     /// A client wants nothing more. What is still on its way to it must reach no other.
     func abandon(_ client: any ExchangeClient)
     /// Gives its channel away: what comes from now on is not for the exchange, and the new owner closes the channel. Nil

@@ -123,7 +123,7 @@ final class HTTP1Exchange: Exchange, ChannelHandler, BodyClient, RateClient {
 
     // MARK: - From the client
 
-    func probePeer() {
+    func probePeer(for client: any ExchangeClient) {
         channel.probePeer()
     }
 
@@ -133,7 +133,7 @@ final class HTTP1Exchange: Exchange, ChannelHandler, BodyClient, RateClient {
         perform(.cancelled)
     }
 
-    func goOn() {
+    func goOn(with client: any ExchangeClient) {
         if hasInput || machine.isSending { channel.continueNextTurn() }
     }
 

@@ -201,7 +201,7 @@ package final class Transfer: PoolClient, DeadlineClient {
         time.limit(to: loop.now + Sink.patience)
         noteProgress()
         deadlines.deadlineChanged(to: deadline)
-        exchange.goOn()
+        exchange.goOn(with: self)
     }
 
     /// Ends the transfer, and gives away its channel. Nil if it has none, or not all was sent.
@@ -236,7 +236,7 @@ package final class Transfer: PoolClient, DeadlineClient {
             time.suspend(at: loop.now)
             stepAside()
         }
-        if case .exchanging(let exchange) = stage { exchange.probePeer() }
+        if case .exchanging(let exchange) = stage { exchange.probePeer(for: self) }
     }
 
     package func unpause(_ reason: Pauses) {
@@ -249,7 +249,7 @@ package final class Transfer: PoolClient, DeadlineClient {
         noteProgress()
         deadlines.deadlineChanged(to: deadline)
         if pauses == .undecoded { client?.transferMayDecode(self) }
-        if pauses.isEmpty, case .exchanging(let exchange) = stage { exchange.goOn() }
+        if pauses.isEmpty, case .exchanging(let exchange) = stage { exchange.goOn(with: self) }
     }
 
     /// The response goes on for as long as the server likes: its connection is none of those that the host may have.
@@ -268,7 +268,7 @@ package final class Transfer: PoolClient, DeadlineClient {
         isBodyAwaited = waits
         noteProgress()
         guard waits else { return deadlines.deadlineChanged(to: deadline) }
-        if case .exchanging(let exchange) = stage { exchange.probePeer() }
+        if case .exchanging(let exchange) = stage { exchange.probePeer(for: self) }
     }
 
     // MARK: - From the pool

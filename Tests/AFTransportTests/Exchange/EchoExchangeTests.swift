@@ -43,8 +43,8 @@ private final class EchoExchange: Exchange {
 
     func sendAppended() {}
     func rest() {}
-    func goOn() {}
-    func probePeer() {}
+    func goOn(with client: any ExchangeClient) {}
+    func probePeer(for client: any ExchangeClient) {}
     func surrender() -> (any ByteChannel)? { nil }
 
     func close() {
