@@ -29,8 +29,8 @@ extension Load {
         switch preparation {
         case .goOn: prepare(draft, from: place)
         case .goOnAt(let entry): prepare(draft, from: entry)
-        case .later(let isTimed, let begin):
-            wait(.preparing(draft, next: place), isTimed: isTimed) { ticket in
+        case .later(let program, let isTimed, let begin):
+            wait(.preparing(draft, next: place), asking: program, isTimed: isTimed) { ticket in
                 begin { [weak self] answer in self?.answered(ticket) { load in load.goOn(answer) } }
             }
         case .taken:
@@ -110,7 +110,7 @@ extension Load {
         case .pass: judge(outcome, from: place)
         case .later(let program, let isTimed, let begin):
             hold(outcome)
-            wait(.judging(outcome, next: place), isTimed: isTimed) { ticket in
+            wait(.judging(outcome, next: place), asking: program, isTimed: isTimed) { ticket in
                 begin { [weak self] answer in self?.answered(ticket) { load in load.goOn(answer) } }
             }
         case .send(let draft, let entry):
@@ -159,17 +159,24 @@ extension Load {
 
     /// - Parameter begin: Gets the ticket of the wait. It refers to the load weakly: a delegate that never answers does
     ///   not keep the task alive.
-    private func wait(_ waiting: LoadMemory.Waiting, isTimed: Bool, _ begin: (UInt32) -> Void) {
+    private func wait(
+        _ waiting: LoadMemory.Waiting,
+        asking program: MissingAnswer?,
+        isTimed: Bool,
+        _ begin: (UInt32) -> Void
+    ) {
         guard let request = presentRequest else { return }
         memory(beginningWith: request).wait(waiting)
-        let ticket = beginWait()
+        let ticket = beginWait(asking: program)
         begin(ticket)
         if isTimed, isWaiting(with: ticket), !hasDeadline { watchTime() }
     }
 
     /// Goes on with the first answer to a wait: at once, or when the task is resumed.
     func answered(_ ticket: UInt32, _ goOn: @escaping (Load) -> Void) {
-        switch answer(ticket) {
+        let answer = answer(ticket)
+        if answer != .tooLate { memory?.missingAnswer = nil }
+        switch answer {
         case .now: goOn(self)
         case .onResumption where memory?.postponed == nil:
             memory?.postponed = { [weak self] in self?.answered(ticket, goOn) }

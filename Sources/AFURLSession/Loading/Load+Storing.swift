@@ -82,11 +82,10 @@ extension Load {
             return completeStored()
         }
         // Keeps an answer that comes while the task is suspended.
-        memory(beginningWith: request).missingAnswer = .caching
-        let ticket = beginWait()
+        _ = memory(beginningWith: request)
+        let ticket = beginWait(asking: .caching)
         // A delegate that never answers does not keep the task alive.
         let question = Question<CachedURLResponse?> { [weak self] answer in
-            self?.memory?.missingAnswer = nil
             self?.answered(ticket) { load in load.store(stored, proposal, answer) }
         }
         let loop = session.loop

@@ -81,7 +81,11 @@ final class Load: RequestOwner {
         return action
     }
 
-    func beginWait() -> UInt32 { machine.beginWait() }
+    func beginWait(asking program: MissingAnswer?) -> UInt32 {
+        memory?.missingAnswer = program
+        return machine.beginWait()
+    }
+
     func isWaiting(with ticket: UInt32) -> Bool { machine.isWaiting(with: ticket) }
     func answer(_ ticket: UInt32) -> LoadMachine.Answer { machine.answer(ticket) }
 

@@ -83,8 +83,9 @@ indirect enum Preparation {
     /// The step waits, for user code, the disk or a date. It gives its answer to `Reply` when that is there: the load
     /// asks what follows from it, unless it has ended meanwhile.
     ///
+    /// - asking: What of the program owes the answer; nil if nothing of it does.
     /// - isTimed: Whether the time of the task runs.
-    case later(isTimed: Bool = true, (@escaping Reply) -> Void)
+    case later(asking: MissingAnswer?, isTimed: Bool = true, (@escaping Reply) -> Void)
     /// A source of the session loads the request.
     case taken
     /// The consumer loads by itself.
@@ -118,7 +119,7 @@ indirect enum Verdict {
     /// The next step is asked. If none wants the outcome, it is the task's.
     case pass
     /// The step waits, as in `Preparation`. The load reads no more of the response until then.
-    case later(isTimed: Bool = true, (@escaping Reply) -> Void)
+    case later(asking: MissingAnswer?, isTimed: Bool = true, (@escaping Reply) -> Void)
     /// Another request takes the place of the present one.
     case send(RequestDraft, from: LoadSteps.Entry)
     /// The cache has a response in place of this outcome.

@@ -1,3 +1,4 @@
+import AFBase
 import AFNetworkingTesting
 import AFTestFixtures
 import Foundation
@@ -168,5 +169,32 @@ struct MissingAnswerTests {
         let outcome = try await session.outcome(of: request)
 
         #expect(outcome.error?.loadFailure?.detail == .resource)
+    }
+
+    @Test func `a second answer to a former question is none to the present one`() async throws {
+        final class Late: NSObject, URLSessionDataDelegate, @unchecked Sendable {
+            private let first = Lock<(@Sendable (URLRequest?) -> Void)?>(nil)
+
+            func urlSession(
+                _ session: URLSession,
+                task: URLSessionTask,
+                willPerformHTTPRedirection response: HTTPURLResponse,
+                newRequest request: URLRequest,
+                completionHandler: @escaping @Sendable (URLRequest?) -> Void
+            ) {
+                if let former = first.withLock({ $0 }) { return former(request) }
+                first.withLock { $0 = completionHandler }
+                completionHandler(request)
+            }
+        }
+        server.route("GET", "/twice", ServerReply.status(302).header("Location", "/moved"))
+        let session = URLSession.loopback(delegate: Late())
+        defer { session.invalidateAndCancel() }
+        var request = URLRequest(url: server.url("/twice"))
+        request.timeoutIntervalForResource = 0.3
+
+        let outcome = try await session.outcome(of: request)
+
+        #expect(outcome.error?.loadFailure?.detail == .unanswered, "\(outcome)")
     }
 }

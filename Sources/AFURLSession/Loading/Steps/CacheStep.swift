@@ -38,7 +38,7 @@ final class CacheStep: LoadStep {
         switch load.cache.glance(question) {
         case .known(let finding): return act(on: finding, of: question, under: security, asked: asked, &draft, load)
         case .onDisk(let look):
-            return .later { [self, cache = load.cache] reply in
+            return .later(asking: nil) { [self, cache = load.cache] reply in
                 cache.ask(look) { finding in
                     reply { [self] draft, load in
                         // What the cache found may have changed while the task was suspended: look it up again.

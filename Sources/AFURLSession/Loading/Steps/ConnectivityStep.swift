@@ -12,7 +12,7 @@ final class ConnectivityStep: LoadStep {
         let wait = memory.connectivity ?? ConnectivityWait(in: load.session.world)
         memory.connectivity = wait
         // The wait has a deadline of its own.
-        return .later(isTimed: false) { [self] reply in
+        return .later(asking: nil, isTimed: false) { [self] reply in
             wait.begin(until: load.time.end(at: load.session.loop.now)) { reply { [self] load, _ in tryAgain(load) } }
         }
     }

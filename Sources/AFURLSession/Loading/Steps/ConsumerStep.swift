@@ -16,7 +16,7 @@ final class ConsumerStep: LoadStep {
         switch load.consumer.prepare(for: load) {
         case .nothing: return .goOn
         // It calls `restart`.
-        case .later: return .later { _ in }
+        case .later: return .later(asking: nil) { _ in }
         case .loadsItself: return .leftToConsumer
         }
     }

@@ -8,7 +8,7 @@ final class CookieStep: LoadStep {
     /// Waits while the session still reads the public suffix list, and so does not know which cookies it may send.
     func prepare(_ draft: inout RequestDraft, of load: Load) -> Preparation {
         guard load.session.cookies?.hasWaiting == true, let access = access(of: load) else { return .goOn }
-        return .later { reply in
+        return .later(asking: nil) { reply in
             let loop = load.session.loop
             let waiting = LoopBound(confined: reply, on: loop)
             let waits = access.waitForJudgement {

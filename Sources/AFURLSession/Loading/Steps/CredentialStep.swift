@@ -142,10 +142,8 @@ final class CredentialStep: LoadStep {
         guard let task = load.handle else { return .pass }
         load.trace?.challenged(question.space, failures: question.previousFailureCount)
         let challenges = CredentialChallenges(task, load.taskDelegate?.delegate, in: load.session)
-        return .later { reply in
-            load.memory?.missingAnswer = .challenge
-            challenges.ask(question, after: response) { [weak load] disposition, credential in
-                load?.memory?.missingAnswer = nil
+        return .later(asking: .challenge) { reply in
+            challenges.ask(question, after: response) { disposition, credential in
                 reply { load, _ in
                     guard var authentication = load.memory?.authentication else { return .pass }
                     let answer = CredentialAnswer(disposition, credential)

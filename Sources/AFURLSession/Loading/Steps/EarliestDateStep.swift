@@ -12,7 +12,7 @@ final class EarliestDateStep: LoadStep {
     }
 
     private func wait(_ seconds: TimeInterval, _ memory: LoadMemory, _ load: Load) -> Preparation {
-        .later(isTimed: false) { reply in
+        .later(asking: nil, isTimed: false) { reply in
             memory.delay = DelayTimer(after: LoopInterval(timeout: seconds), on: load.session.loop) { [self] in
                 reply { [self] _, load in dateHasCome(load) }
             }
@@ -26,15 +26,14 @@ final class EarliestDateStep: LoadStep {
             let request = load.presentRequest
         else { return .goOn }
         // The task's time runs from here on, as it does during a load.
-        return .later { [self] reply in
+        return .later(asking: .delayed) { [self] reply in
             let loop = load.session.loop
-            load.memory?.missingAnswer = .delayed
-            let answer: (URLSession.DelayedRequestDisposition, URLRequest?) -> Void = {
-                [weak load] disposition, request in
-                load?.memory?.missingAnswer = nil
-                reply { [self] draft, _ in answered(disposition, request, &draft) }
-            }
-            let bound = LoopBound(confined: answer, on: loop)
+            let bound = LoopBound(
+                confined: { (disposition: URLSession.DelayedRequestDisposition, request: URLRequest?) in
+                    reply { [self] draft, _ in answered(disposition, request, &draft) }
+                },
+                on: loop
+            )
             load.session.outbox.post(
                 .block {
                     delegate.urlSession(

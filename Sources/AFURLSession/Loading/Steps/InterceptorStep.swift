@@ -61,12 +61,10 @@ final class InterceptorStep: LoadStep {
         let given = interception.given(in: memory)
         let request = load.session.upgraded(given.request)
         let source = given.hasDroppedBody ? .request : load.body
-        return .later { reply in
-            load.memory?.missingAnswer = .interceptor("adapt(_:for:)")
+        return .later(asking: .interceptor("adapt(_:for:)")) { reply in
             interception.ask(in: load.session.world) { [interceptors = interception.interceptors] in
                 await AdaptedRequest.result(of: request, by: interceptors, for: task, source)
-            } _: { [weak load] answer in
-                load?.memory?.missingAnswer = nil
+            } _: { answer in
                 reply { draft, load in
                     switch answer {
                     case .success(let adapted):
@@ -85,12 +83,10 @@ final class InterceptorStep: LoadStep {
         guard let interception = load.memory?.interception, mayAsk(about: outcome, load),
             let attempt = failedAttempt(outcome, interception, load)
         else { return .pass }
-        return .later { [self] reply in
-            load.memory?.missingAnswer = .interceptor("retry(after:)")
+        return .later(asking: .interceptor("retry(after:)")) { [self] reply in
             interception.ask(in: load.session.world) { [interceptors = interception.interceptors] in
                 await interceptors.decision(after: attempt)
-            } _: { [weak load] decision in
-                load?.memory?.missingAnswer = nil
+            } _: { decision in
                 reply { [self] load, outcome in decided(decision, outcome, load) }
             }
         }
@@ -187,7 +183,7 @@ final class InterceptorStep: LoadStep {
         _ load: Load
     ) -> Preparation {
         guard wait > .zero else { return beginRepetition(interception, &draft, load) }
-        return .later { [self] reply in
+        return .later(asking: nil) { [self] reply in
             interception.wait(for: wait, on: load.session.loop) {
                 reply { [self] draft, load in beginRepetition(interception, &draft, load) }
             }

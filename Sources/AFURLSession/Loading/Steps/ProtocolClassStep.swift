@@ -20,7 +20,7 @@ final class ProtocolClassStep: LoadStep {
         let request = load.dressedForClasses(present, keepsBody: draft.keepsBody)
         // Classes are asked about a task, so the request must be the task's current one.
         load.becomes(request)
-        return .later { [self] reply in
+        return .later(asking: nil) { [self] reply in
             classes.choose(for: task, request) { choice in
                 reply { [self] draft, load in chosen(choice, &draft, load) }
             }

@@ -17,7 +17,7 @@ final class RedirectStep: LoadStep {
     /// Decides about a stored redirect in a later turn of the loop: the target may be a stored redirect as well, and
     /// each further one would be a few calls deeper on the stack.
     private func judgeSoon(_ pending: PendingResponse, _ load: Load) -> Verdict {
-        .later { [self] reply in
+        .later(asking: nil) { [self] reply in
             let waiting = LoopBound(
                 confined: { reply { [self] load, _ in judge(pending, load) } },
                 on: load.session.loop
@@ -140,14 +140,10 @@ final class RedirectStep: LoadStep {
         guard let (delegate, task) = load.taskDelegate, !load.session.isMissing(.willRedirect, in: delegate) else {
             return nil
         }
-        return .later { reply in
+        return .later(asking: .redirect) { reply in
             let loop = load.session.loop
-            load.memory?.missingAnswer = .redirect
             let answer = LoopBound(
-                confined: { [weak load] (request: URLRequest?) in
-                    load?.memory?.missingAnswer = nil
-                    reply { load, _ in answered(request, load) }
-                },
+                confined: { (request: URLRequest?) in reply { load, _ in answered(request, load) } },
                 on: loop
             )
             load.session.outbox.post(
