@@ -55,6 +55,12 @@ package struct PoolMachine<Connection: PooledConnection, Waiter: QueuedWaiter> {
     package var isEmpty: Bool { waiters.isEmpty && connections == 0 }
     package var connections: Int { idle.count + inUse + dialing + redialing }
 
+    /// A count below zero would let the pool dial past its limit for ever.
+    private func lower(_ count: inout Int) {
+        assert(count > 0, "more connections have ended than there were")
+        count = max(0, count - 1)
+    }
+
     // MARK: - Events
 
     package mutating func requestArrived(_ waiter: Waiter, priority: Float) {
@@ -73,7 +79,7 @@ package struct PoolMachine<Connection: PooledConnection, Waiter: QueuedWaiter> {
     }
 
     package mutating func dialSucceeded(_ connection: Connection, expires: LoopInstant) {
-        dialing -= 1
+        lower(&dialing)
         surplusDials = min(surplusDials, dialing)
         idle.append(Idle(connection: connection, expires: expires))
     }
@@ -95,7 +101,7 @@ package struct PoolMachine<Connection: PooledConnection, Waiter: QueuedWaiter> {
     }
 
     package mutating func dialCancelled() {
-        dialing -= 1
+        lower(&dialing)
         surplusDials = min(surplusDials, dialing)
     }
 
@@ -104,29 +110,29 @@ package struct PoolMachine<Connection: PooledConnection, Waiter: QueuedWaiter> {
 
     /// An exchange failed with its connection, and its request takes the place of both for a dial of its own.
     package mutating func exchangeRetried() {
-        inUse -= 1
+        lower(&inUse)
         redialing += 1
     }
 
     package mutating func redialSucceeded() {
-        redialing -= 1
+        lower(&redialing)
         inUse += 1
     }
 
     package mutating func redialEnded() {
-        redialing -= 1
+        lower(&redialing)
     }
 
     /// An exchange ended and left its connection fit for another.
     package mutating func connectionFreed(_ connection: Connection, expires: LoopInstant) {
         connectionClosed(connection)
-        inUse -= 1
+        lower(&inUse)
         idle.append(Idle(connection: connection, expires: expires))
     }
 
     /// An exchange ended and its connection with it.
     package mutating func connectionLost() {
-        inUse -= 1
+        lower(&inUse)
     }
 
     /// The connection takes no further requests.
