@@ -76,8 +76,9 @@ final class Load: RequestOwner {
     ///
     /// - Returns: What the load has to do.
     func take(_ event: LoadMachine.Event) -> LoadMachine.Action {
+        let former = state
         let action = machine.handle(event)
-        assert(action != .impossible, "\(event) while \(state)")
+        if action == .impossible { fail(.fault(LoadMachine.objection(to: event, in: former))) }
         return action
     }
 

@@ -93,7 +93,7 @@ struct LoadMachine {
         case complete
         /// The event comes too late to matter.
         case nothing
-        /// No order of events leads here.
+        /// No order of events leads here: `objection` says why. The load ends with an error that names both.
         case impossible
     }
 
@@ -198,6 +198,28 @@ struct LoadMachine {
         case .start, .prepared, .head, .accepted, .part, .end, .failure, .again, .held, .done, .released, .stored,
             .handedOver:
             (.nothing, .saving)
+        }
+    }
+
+    /// Why an event is impossible in a state.
+    static func objection(to event: Event, in state: State) -> String {
+        "\(event) while \(state): \(reason(event, state))"
+    }
+
+    private static func reason(_ event: Event, _ state: State) -> String {
+        if state == .new { return "what was never resumed has nothing that could say this" }
+        switch event {
+        case .start: return "a task starts once"
+        case .prepared: return "no request is being prepared"
+        case .head: return "the response before it is not done with"
+        case .accepted: return "no response is being judged"
+        case .held, .done, .released, .handedOver:
+            let isPast = state == .holding || state == .storing
+            return isPast ? "the consumer has said so before" : "the consumer has no response"
+        case .stored: return "the cache was given nothing"
+        case .saved: return "nothing has failed"
+        case .again: return "the task has its response in full"
+        case .part, .end, .failure, .fail: return "it may come at any time"
         }
     }
 

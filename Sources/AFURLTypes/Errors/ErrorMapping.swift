@@ -47,6 +47,7 @@ package enum ErrorMapping {
         case .file: fileCode(failure.detail)
         case .cancelled: .cancelled
         case .cache: .resourceUnavailable
+        case .fault: .unknown
         // Reasons are an open set, but only this module makes failures.
         default: .unknown
         }

@@ -80,6 +80,13 @@ extension LoadError {
                 message: "This process was forked: the network thread stayed in the parent.",
                 advice: "Call exec first."
             )
+        case (.fault(let words), _):
+            LoadFailure(
+                .fault,
+                phase: .preparing,
+                message: "The task ended because of a defect of this library (\(words)).",
+                advice: "Please report it with this text, and with what a monitor prints of the task."
+            )
         case (.noThread(let error), _):
             LoadFailure(
                 .resources,

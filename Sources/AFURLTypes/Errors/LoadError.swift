@@ -44,6 +44,8 @@ package enum LoadError: Error, Sendable {
     case forked
     /// The system could not create the network thread.
     case noThread(SystemCallError)
+    /// A defect of this library: something happened that cannot happen, in these words.
+    case fault(String)
 }
 
 extension LoadError {

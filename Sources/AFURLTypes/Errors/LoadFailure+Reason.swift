@@ -45,6 +45,8 @@ extension LoadFailure {
         public static let cancelled = Reason(rawValue: "cancelled")
         /// Only the cache was allowed to answer, and it could not.
         public static let cache = Reason(rawValue: "cache")
+        /// A defect of this library. The task ends so that it does not wait for ever.
+        public static let fault = Reason(rawValue: "fault")
     }
 
     /// A kind of a reason.

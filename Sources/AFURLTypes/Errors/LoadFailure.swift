@@ -54,6 +54,7 @@ public import Foundation
 // │   ├── changed            it is not what was announced any more       requestBodyStreamExhausted
 // │   └── create, open, move, missing                                    the code of that name
 // ├── cache ──────────────── only the cache might answer, and could not  resourceUnavailable
+// ├── fault ──────────────── a defect of this library                    unknown
 // └── cancelled ──────────── the caller asked for it                     cancelled
 //     ├── invalidated        by ending the session                       cancelled
 //     └── becameStream       by making a stream task of it               cancelled

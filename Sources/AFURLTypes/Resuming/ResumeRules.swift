@@ -228,7 +228,7 @@ extension LoadError {
         case .file, .brokenRest, .unanswered: true
         case .rejected, .redirect, .plainTextForbidden, .cancelled, .bodyTooLong, .content, .notCached,
             .proxyMisconfigured, .sessionInvalidated, .forked, .noThread, .unaskedPart, .resumeData, .foreign, .local,
-            .webSocket, .stream, .refused:
+            .webSocket, .stream, .refused, .fault:
             false
         }
     }

@@ -1,3 +1,6 @@
+import AFBase
+import AFVirtualWorld
+import Foundation
 import Testing
 
 @testable import AFURLSession
@@ -70,6 +73,29 @@ import Testing
         }
     }
 
+    @Test func `an event that cannot be says why, and ends the task with that`() throws {
+        for state in State.allCases {
+            for event in Event.allCases where Self.machine(in: state).answers(event) == .impossible {
+                let objection = LoadMachine.objection(to: event, in: state)
+                #expect(!objection.contains("at any time"), "\(objection)")
+            }
+        }
+
+        let world = VirtualWorld()
+        world.script("a.test", .expectRequest, .stall)
+        let events = world.get("http://a.test/")
+        world.settle()
+        let action = Lock<LoadMachine.Action?>(nil)
+        world.loop.enqueue { [load = events.task.load] in action.withLock { $0 = load.value.take(.stored) } }
+        world.run { events.isComplete }
+
+        #expect(action.withLock { $0 } == .impossible)
+        let failure = try #require(events.error?.loadFailure)
+        #expect(events.error?.code == .unknown && failure.reason == .fault)
+        #expect(failure.message.contains("stored while exchanging: the cache was given nothing"), "\(failure)")
+        #expect(world.finish() == [])
+    }
+
     // MARK: - Waits
 
     @Test func `the first answer ends a wait, and later ones come too late`() {
@@ -128,5 +154,12 @@ import Testing
             #expect(mayGoOn == isUnderWay, "\(state)")
             #expect(!machine.isSuspended)
         }
+    }
+}
+
+extension LoadMachine {
+    fileprivate func answers(_ event: Event) -> Action {
+        var copy = self
+        return copy.handle(event)
     }
 }

@@ -281,7 +281,7 @@ extension LoadError {
         case .foreign: true
         case .rejected, .plainTextForbidden, .proxyMisconfigured, .cancelled, .bodyTooLong, .content, .notCached,
             .unanswered, .redirect, .file, .unaskedPart, .brokenRest, .resumeData, .sessionInvalidated, .stream,
-            .webSocket, .local, .refused, .forked, .noThread:
+            .webSocket, .local, .refused, .forked, .noThread, .fault:
             false
         }
     }
