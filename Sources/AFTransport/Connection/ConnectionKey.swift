@@ -78,9 +78,6 @@ package struct ConnectionKey: Hashable {
     package var link: LinkTerms { shared?.options.link ?? LinkTerms() }
     package var judge: TrustJudge? { shared?.options.judge }
 
-    /// Whether the same rules, and the same judge, decide about the server.
-    func isJudged(as other: ConnectionKey) -> Bool { security === other.security && judge == other.judge }
-
     package func isMade(under security: SecurityContext) -> Bool {
         self.security == security || proxySecurity == security
     }

@@ -76,7 +76,7 @@ protocol ExchangeClient: AnyObject {
     // MARK: Sending
 
     /// The exchange asks this right before the first byte of the request leaves.
-    func depart(on exchange: any Exchange) throws(Refusal) -> Permit
+    func depart() throws(Refusal) -> Permit
     /// The exchange begins to send it.
     func exchangeBegins(on exchange: any Exchange)
     /// The exchange sends it ahead. Until its turn comes, the requests before it are to blame for the wait.

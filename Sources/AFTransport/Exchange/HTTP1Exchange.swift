@@ -178,6 +178,7 @@ final class HTTP1Exchange: Exchange, ChannelHandler, BodyClient, RateClient {
                 ownRate?.take(bodyBytes)
                 client.bodyWaits(false)
                 client.sent(headBytes: headBytes, bodyBytes: bodyBytes)
+                if writer.isDone, machine.isSending, self.client != nil { return requestSent() }
                 if turnShare.isSpentForWriting { return channel.continueNextTurn() }
             case .blocked: return
             case .waiting: return client.bodyWaits(true)
@@ -192,7 +193,7 @@ final class HTTP1Exchange: Exchange, ChannelHandler, BodyClient, RateClient {
     private func writeSome(of client: any ExchangeClient, atMost limit: Int) -> RequestWriter.Step? {
         guard !writer.hasBegun else { return writer.goOn(to: channel, atMost: limit) }
         do throws(Refusal) {
-            return writer.begin(try client.depart(on: self), to: channel, atMost: limit)
+            return writer.begin(try client.depart(), to: channel, atMost: limit)
         } catch {
             if error == .otherRules { replace(client) }
             return nil
@@ -216,7 +217,7 @@ final class HTTP1Exchange: Exchange, ChannelHandler, BodyClient, RateClient {
     private func clearFollowers() {
         while let follower = pipeline.firstWithoutLeave {
             do throws(Refusal) {
-                pipeline.take(try follower.depart(on: self), for: follower)
+                pipeline.take(try follower.depart(), for: follower)
             } catch {
                 pipeline.remove(follower)
                 if error == .suspended || error == .otherRules { follower.lostItsTurn() }

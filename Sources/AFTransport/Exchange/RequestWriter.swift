@@ -92,6 +92,9 @@ final class RequestWriter {
     /// Nothing of the head is left, but something may be of the body.
     var isInBody: Bool { sentHead == headCount }
 
+    /// The kernel has taken all of the request.
+    var isDone: Bool { isAtEnd && framing.isEmpty }
+
     /// Sends the beginning of the request: what can be sent with one call.
     ///
     /// - Parameter limit: How much of the body may be sent.

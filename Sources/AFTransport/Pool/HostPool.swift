@@ -360,13 +360,10 @@ final class HostPool: ConnectionAttemptClient, ExchangeOwner {
     func depart(_ attempt: ConnectionAttempt) throws(Refusal) -> Permit {
         let redialing = redials.first { $0.attempt === attempt }?.client
         do throws(Refusal) {
-            return try Departure.clear(
-                key.security == nil ? .tunnel(key.endpoint) : .name,
-                under: redialing ?? machine.firstWaiter?.client,
-                isWanted: true,
-                isSuspended: false,
-                hasItsRules: { !isRetired }
-            )
+            guard let sender = redialing ?? machine.firstWaiter?.client else { throw .ended }
+            let isOpen = key.security == nil
+            return try Departure.ask(isSuspended: false, isForbidden: isOpen && sender.forbidsTunnel(to: key.endpoint))
+                .clear(hasItsRules: !isRetired)
         } catch {
             drop(attempt)
             if error == .clearText {

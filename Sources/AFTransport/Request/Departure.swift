@@ -14,46 +14,39 @@ package enum Refusal: Error {
     case suspended
     /// It would go without TLS to a server that must not be talked to without.
     case clearText
-    /// The connection was made under other rules, or its server accepted by another judge.
+    /// The rules are over under which the connection was made.
     case otherRules
 }
 
-/// Asks everything there is to ask before something leaves.
-package enum Departure {
-    package enum Cargo {
-        /// A request, the opening of a WebSocket and the refresh of the cache included.
-        case request(WireRequest)
-        /// The request for a tunnel, through which requests to this server are to go without TLS.
-        case tunnel(Endpoint)
-        /// The bytes of a stream without TLS.
-        case stream(Endpoint)
-        /// Nothing of the program: the name of a host, which a proxy is told.
-        case name
-    }
+/// Asks everything there is to ask before something leaves: first the sender, then the connection. The session's answer may
+/// replace the rules of connections, so the compiler keeps the order.
+package struct Departure: ~Copyable {
+    private init() {}
 
     /// - Parameters:
-    ///   - rules: Those of the session, by way of the sender. Nil: the sender has ended.
-    ///   - isWanted: Whether the request, or who wants the tunnel or the stream, has not ended.
-    ///   - isSuspended: Whether its task is.
-    ///   - hasItsRules: Whether the connection was made under the rules that hold now, and for the judge of the request.
-    package static func clear(
-        _ cargo: Cargo,
-        under rules: (any DepartureRules)?,
-        isWanted: Bool,
-        isSuspended: Bool,
-        hasItsRules: () -> Bool
-    ) throws(Refusal) -> Permit {
-        guard isWanted, let rules else { throw .ended }
+    ///   - isSuspended: Whether the sender's task is.
+    ///   - isForbidden: What the session says of this without TLS (`DepartureRules`), at this moment.
+    @inline(__always)
+    package static func ask(isSuspended: Bool, isForbidden: @autoclosure () -> Bool) throws(Refusal) -> Departure {
         guard !isSuspended else { throw .suspended }
-        guard !rules.forbid(cargo) else { throw .clearText }
-        // Behind the question to the session, which first applies what it was told since.
-        guard hasItsRules() else { throw .otherRules }
+        guard !isForbidden() else { throw .clearText }
+        return Departure()
+    }
+
+    /// - Parameter hasItsRules: Whether the rules hold now under which the connection was made. A request finds none that was
+    ///   made under others, or for another judge: they are in its `ConnectionKey`.
+    @inline(__always)
+    package consuming func clear(hasItsRules: Bool) throws(Refusal) -> Permit {
+        guard hasItsRules else { throw .otherRules }
         return Permit()
     }
 }
 
-/// What a session says of what is about to leave.
+/// What a session says of what is about to leave. It first applies its rules as they are at this moment.
 package protocol DepartureRules: AnyObject {
-    /// Applies the session's rules as they are at this moment, and says whether they forbid this without TLS.
-    func forbid(_ cargo: Departure.Cargo) -> Bool
+    /// Whether the request may not leave: without TLS its server must not be talked to. The opening of a WebSocket and the
+    /// refresh of the cache are requests.
+    func forbids(_ request: WireRequest) -> Bool
+    /// Whether no tunnel may be asked for, through which requests to this server go without TLS.
+    func forbidsTunnel(to endpoint: Endpoint) -> Bool
 }

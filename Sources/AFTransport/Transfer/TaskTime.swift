@@ -7,14 +7,16 @@ package struct TaskTime {
     /// When it is over; during a suspension, when it would have been.
     private var end: LoopInstant
     /// When the present suspension began; `distantFuture` if there is none.
-    private var suspended = LoopInstant.distantFuture
+    private var suspended = LoopInstant(nanoseconds: .max)
+    // Instants are compared by their numbers: equality is a call into another module.
+    private var isSuspended: Bool { suspended.nanoseconds != .max }
 
     package init(until end: LoopInstant) {
         self.end = end
     }
 
     package mutating func suspend(at now: LoopInstant) {
-        if suspended == .distantFuture { suspended = now }
+        if !isSuspended { suspended = now }
     }
 
     package mutating func resume(at now: LoopInstant) {
@@ -24,15 +26,15 @@ package struct TaskTime {
 
     /// When it is over, if a suspension ends now.
     package func end(at now: LoopInstant) -> LoopInstant {
-        suspended == .distantFuture ? end : end + suspended.duration(to: now)
+        isSuspended ? end + suspended.duration(to: now) : end
     }
 
     /// What is to be watched: no time passes while the task is suspended.
-    package var deadline: LoopInstant { suspended == .distantFuture ? end : .distantFuture }
+    package var deadline: LoopInstant { isSuspended ? .distantFuture : end }
 
     /// How much of a span was suspended: of one that began then, and that the present suspension ends.
     package func suspension(since start: LoopInstant, to now: LoopInstant) -> Duration {
-        suspended == .distantFuture ? .zero : max(suspended, start).duration(to: now)
+        isSuspended ? max(suspended, start).duration(to: now) : .zero
     }
 
     package mutating func limit(to latest: LoopInstant) {

@@ -1,5 +1,5 @@
 package import AFLoop
-import AFWire
+package import AFWire
 
 /// One request on its way to one final response: waiting for a connection, using
 /// it, and once, where that is provably safe, trying again on a fresh one.
@@ -292,22 +292,19 @@ package final class Transfer: PoolClient, DeadlineClient {
 
     package var handshakeDelegate: (any HandshakeDelegate)? { client?.handshakeDelegate }
 
-    func depart(on exchange: any Exchange) throws(Refusal) -> Permit {
+    func depart() throws(Refusal) -> Permit {
         do throws(Refusal) {
-            return try Departure.clear(
-                .request(request),
-                under: client,
-                isWanted: true,
-                isSuspended: pauses.contains(.suspended),
-                hasItsRules: { host.map { $0.isCurrent(exchange) && $0.key.isJudged(as: key) } ?? false }
-            )
+            guard let client else { throw .ended }
+            return try Departure.ask(isSuspended: pauses.contains(.suspended), isForbidden: client.forbids(addressed))
+                .clear(hasItsRules: host?.isRetired == false)
         } catch {
             if error == .clearText { isForbidden() }
             throw error
         }
     }
 
-    package func forbid(_ cargo: Departure.Cargo) -> Bool { client?.forbid(cargo) ?? true }
+    package func forbids(_ request: WireRequest) -> Bool { client?.forbids(request) ?? true }
+    package func forbidsTunnel(to endpoint: Endpoint) -> Bool { client?.forbidsTunnel(to: endpoint) ?? true }
 
     func isForbidden() {
         client?.transferIsForbidden(self)

@@ -67,7 +67,8 @@ final class Sink: TransferClient {
 
     var handshakeDelegate: (any HandshakeDelegate)? { nil }
     /// The request has left already.
-    func forbid(_ cargo: Departure.Cargo) -> Bool { true }
+    func forbids(_ request: WireRequest) -> Bool { true }
+    func forbidsTunnel(to endpoint: Endpoint) -> Bool { true }
     func transferIsForbidden(_ transfer: Transfer) { transfer.cancel() }
     func transferSentBody(_ transfer: Transfer, total: Int64) {}
     func transferReceivedHead(_ transfer: Transfer, _ head: ResponseHead) {}

@@ -61,7 +61,8 @@ final class CacheRefresh: TransferClient, RequestOwner {
     /// No delegate decides about this connection, and one may want to now: keep the connection from all other requests.
     func presentJudge(of transfer: Transfer) -> TrustJudge? { .own(UniqueNumber.next()) }
 
-    func forbid(_ cargo: Departure.Cargo) -> Bool { session.forbid(cargo) }
+    func forbids(_ request: WireRequest) -> Bool { session.forbids(request) }
+    func forbidsTunnel(to endpoint: Endpoint) -> Bool { session.forbidsTunnel(to: endpoint) }
     func transferIsForbidden(_ transfer: Transfer) { transfer.cancel() }
 
     func transferSentBody(_ transfer: Transfer, total: Int64) {}

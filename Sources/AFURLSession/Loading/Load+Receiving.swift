@@ -26,7 +26,8 @@ extension Load: TransferClient {
         }
     }
 
-    func forbid(_ cargo: Departure.Cargo) -> Bool { session.forbid(cargo) }
+    func forbids(_ request: WireRequest) -> Bool { session.forbids(request) }
+    func forbidsTunnel(to endpoint: Endpoint) -> Bool { session.forbidsTunnel(to: endpoint) }
     func transferIsForbidden(_ transfer: Transfer) { judge(.plainTextForbidden) }
 
     func transferSentBody(_ transfer: Transfer, total: Int64) {

@@ -120,7 +120,7 @@ final class Load: RequestOwner {
         adopt(task, order)
         // Also for a task that was cancelled, or whose session was invalidated, before this: its metrics have no
         // request.
-        if order.hasRun { restartTime(of: request) }
+        if order.hasRun { started = session.loop.now }
         guard !order.isCancelled else {
             trace?.note(.cancelled)
             // A session that ends cancels tasks that were never resumed.

@@ -6,23 +6,29 @@ import Foundation
 
 extension SessionCore: DepartureRules {
     /// Whether the evaluator must decide about the server, and cannot, or the server asked for TLS (RFC 6797).
-    func forbid(_ cargo: Departure.Cargo) -> Bool {
+    func forbids(_ request: WireRequest) -> Bool {
+        mayForbid && (isForbidden(request.endpoint) || asksForTLS(request.endpoint))
+    }
+
+    func forbidsTunnel(to endpoint: Endpoint) -> Bool {
         followRules()
-        switch cargo {
-        case .request(let request):
-            guard hasClearTextRules else { return false }
-            return isForbidden(request.endpoint) || asksForTLS(request.endpoint)
-        case .tunnel(let endpoint): return isForbidden(endpoint) || asksForTLS(endpoint)
-        // RFC 6797 is about HTTP.
-        case .stream(let endpoint): return isForbidden(endpoint)
-        case .name: return false
-        }
+        return isForbidden(endpoint) || asksForTLS(endpoint)
+    }
+
+    /// Whether a stream may not carry bytes without TLS. RFC 6797 is about HTTP.
+    func forbidsStream(to endpoint: Endpoint) -> Bool {
+        followRules()
+        return isForbidden(endpoint)
     }
 
     /// The same URL with TLS, if its server asked for that and it has none.
     func withTLS(_ url: URL, to endpoint: Endpoint) -> URL? { asksForTLS(endpoint) ? url.withTLS : nil }
 
-    private var hasClearTextRules: Bool { security.hasEvaluator || settings.transportSecurity != nil }
+    /// Whether anything can be forbidden, under the rules of this moment.
+    var mayForbid: Bool {
+        followRules()
+        return security.hasEvaluator || settings.transportSecurity != nil
+    }
 
     private func isForbidden(_ endpoint: Endpoint) -> Bool {
         endpoint.scheme == .http && security.hasEvaluator && security.forbidsPlainText(to: endpoint.host.text)

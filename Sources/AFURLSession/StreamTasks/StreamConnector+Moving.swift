@@ -30,20 +30,15 @@ extension StreamConnector: ChannelHandler {
 
     /// Leave to move bytes, in either direction: without TLS the session could not check the pins of the host.
     private func leave(for load: Load) throws(Refusal) -> Permit {
-        try Departure.clear(
-            cargo(of: load),
-            under: load.session,
-            isWanted: self.load != nil,
-            isSuspended: load.isSuspended,
-            hasItsRules: { key.map(load.session.pool.hasPresentRules) ?? true }
-        )
+        try Departure.ask(isSuspended: load.isSuspended, isForbidden: isForbidden(load))
+            .clear(hasItsRules: key.map(load.session.pool.hasPresentRules) ?? true)
     }
 
-    private func cargo(of load: Load) -> Departure.Cargo {
+    private func isForbidden(_ load: Load) -> Bool {
         let moves = schedule.nextIncoming != nil || schedule.nextOutgoing != nil || schedule.nextChange == .captured
         // The session has applied the same rules to a task that began as a request.
-        guard moves, secured == nil, load.transfer == nil, let endpoint = load.endpoint else { return .name }
-        return .stream(Endpoint(scheme: .http, host: endpoint.host, port: endpoint.port))
+        guard moves, secured == nil, load.transfer == nil, let endpoint = load.endpoint else { return false }
+        return load.session.forbidsStream(to: Endpoint(scheme: .http, host: endpoint.host, port: endpoint.port))
     }
 
     private func endIfOver() {

@@ -328,13 +328,8 @@ extension StreamConnector: ConnectionAttemptClient {
     /// The task may still secure the stream, before its first byte.
     func depart(_ attempt: ConnectionAttempt) throws(Refusal) -> Permit {
         guard let load, let key else { throw .ended }
-        return try Departure.clear(
-            .name,
-            under: load.session,
-            isWanted: true,
-            isSuspended: false,
-            hasItsRules: { load.session.pool.hasPresentRules(key) }
-        )
+        return try Departure.ask(isSuspended: false, isForbidden: false)
+            .clear(hasItsRules: load.session.pool.hasPresentRules(key))
     }
 
     func isAwaited(_ attempt: ConnectionAttempt) -> Bool { true }

@@ -82,7 +82,8 @@ private final class Listener: TransferClient {
     private(set) var error: TransferError?
 
     var handshakeDelegate: (any HandshakeDelegate)? { nil }
-    func forbid(_ cargo: Departure.Cargo) -> Bool { false }
+    func forbids(_ request: WireRequest) -> Bool { false }
+    func forbidsTunnel(to endpoint: Endpoint) -> Bool { false }
     func transferIsForbidden(_ transfer: Transfer) { transfer.cancel() }
     func transferSentBody(_ transfer: Transfer, total: Int64) {}
     func transferReceivedHead(_ transfer: Transfer, _ head: ResponseHead) { status = head.status }

@@ -19,11 +19,11 @@ struct CacheValidation {
 final class CacheStep: LoadStep {
     func prepare(_ draft: inout RequestDraft, of load: Load) -> Preparation {
         guard case .ready(let request) = draft.wire else { return .goOn }
-        let session = load.session
-        load.cacheTicket = load.cache.ticket
+        let (session, cache) = (load.session, load.cache)
+        load.cacheTicket = cache.ticket
         load.cookieEpoch = session.epoch(ofCookiesAddedTo: request)
         let policy = request.cachePolicy ?? session.settings.cachePolicy
-        guard load.cache.mayHelp(request, policy) else { return .goOn }
+        guard cache.mayHelp(request, policy) else { return .goOn }
         // The cache tells responses that vary by cookies or credentials apart by these fields. A body that is not ready
         // yet changes the head, but then the cache has no answer.
         draft.isDressed = draft.body == nil && load.isPrepared(for: request)
@@ -35,10 +35,10 @@ final class CacheStep: LoadStep {
             isDecidedElsewhere: load.mayBeDecidedElsewhere(at: request.endpoint)
         )
         let asked = session.loop.now
-        switch load.cache.glance(question) {
+        switch cache.glance(question) {
         case .known(let finding): return act(on: finding, of: question, under: security, asked: asked, &draft, load)
         case .onDisk(let look):
-            return .later(asking: nil) { [self, cache = load.cache] reply in
+            return .later(asking: nil) { [self] reply in
                 cache.ask(look) { finding in
                     reply { [self] draft, load in
                         // What the cache found may have changed while the task was suspended: look it up again.

@@ -13,7 +13,9 @@ final class TransportSecurityStep: LoadStep {
     }
 
     func prepare(_ draft: inout RequestDraft, of load: Load) -> Preparation {
-        guard case .ready(let request) = draft.wire, load.session.forbid(.request(request)) else { return .goOn }
+        guard load.session.mayForbid, case .ready(let request) = draft.wire, load.session.forbids(request) else {
+            return .goOn
+        }
         guard let task = load.handle, var made = load.presentRequest, let url = made.url,
             let secured = load.session.withTLS(url, to: request.endpoint)
         else { return .fail(.plainTextForbidden) }
