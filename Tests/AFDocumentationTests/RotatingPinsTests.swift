@@ -54,9 +54,7 @@ import Testing
         let folder = try TemporaryFolder()
         let file = try folder.file("pins.json", holding: text)
 
-        let decoder = JSONDecoder()
-        decoder.dateDecodingStrategy = .iso8601
-        let policy = try decoder.decode(SecurityPolicy.self, from: Data(contentsOf: file))
+        let policy = try SecurityPolicy(json: Data(contentsOf: file))
 
         let end = try PinSet.Expiry(Date("2037-06-01T00:00:00Z", strategy: .iso8601), .failClosed)
         let expected = try HostRule.pins("api.example.com", PinSet([current], backups: [spare], expiry: end))

@@ -24,7 +24,7 @@ extension SecurityPolicy {
     }
 }
 
-extension SecurityRules {
+extension SecurityRules: Decodable {
     init(from decoder: any Decoder) throws {
         let container = try decoder.container(withOnly: SecurityPolicy.CodingKeys.self)
         mode = try container.decode(SSLPinningMode.self, forKey: .pinningMode)

@@ -30,6 +30,26 @@ extension SecurityPolicy {
 
     // MARK: - Throwing
 
+    /// Reads a policy in JSON, such as a file that a program ships or fetches, with dates like `2037-06-01T00:00:00Z`.
+    ///
+    /// The text names the mode, `SSLPinningMode`. What else it does not say is decided safely, and a value that cannot be
+    /// read and a name that means nothing are errors. `afnet lint` reads a file in the same way.
+    public convenience init(json data: Data) throws {
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .custom(Self.date)
+        self.init(try decoder.decode(SecurityRules.self, from: data))
+    }
+
+    @Sendable private static func date(_ decoder: any Decoder) throws -> Date {
+        let container = try decoder.singleValueContainer()
+        let text = try container.decode(String.self)
+        guard let date = try? Date(text, strategy: .iso8601) else {
+            let advice = "\"\(text)\" is no date: write 2027-06-01T00:00:00Z"
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: advice)
+        }
+        return date
+    }
+
     /// A policy that pins the certificates of a PEM text, or one in DER.
     public convenience init(
         pinningMode: SSLPinningMode,

@@ -52,6 +52,7 @@ extension HelpTopic {
             afnet --policy policy.json https://api.example.com/
 
         {
+          "SSLPinningMode": 0,
           "hostRules": [
             {
               "hosts": "**.example.com",
@@ -76,16 +77,14 @@ extension HelpTopic {
         isReportOnly             true: a server without a pin is told of, and accepted.
         refusesHostsWithoutRule  true: all other hosts are refused.
 
-        Hosts that are pinned are not loaded over plain http. There may also be
-        SSLPinningMode (0 none, 1 keys, 2 certificates), pinnedCertificates (DER in
-        base64), allowInvalidCertificates and validatesDomainName, which are for hosts
-        without a rule. A name that means nothing is an error.
+        Hosts that are pinned are not loaded over plain http. SSLPinningMode (0 none,
+        1 keys, 2 certificates) has to be there. It is for hosts without a rule, as are
+        pinnedCertificates (DER in base64), allowInvalidCertificates and
+        validatesDomainName, which may be there. A name that means nothing is an error.
 
-        A program reads the same file, with "SSLPinningMode": 0 in it:
+        A program reads the same file in the same way:
 
-            let decoder = JSONDecoder()
-            decoder.dateDecodingStrategy = .iso8601
-            let policy = try decoder.decode(SecurityPolicy.self, from: data)
+            let policy = try SecurityPolicy(json: Data(contentsOf: file))
 
         """
     )

@@ -13,7 +13,15 @@ import Testing
     }
 
     private func policy(_ rules: String, _ rest: String = "") throws -> String {
-        try folder.make("policy.json", Data("{\"hostRules\": [\(rules)]\(rest)}".utf8))
+        try folder.make("policy.json", Data(Self.whole(rules, rest).utf8))
+    }
+
+    private static func whole(_ rules: String, _ rest: String = "") -> String {
+        #"{"SSLPinningMode": 0, "hostRules": [\#(rules)]\#(rest)}"#
+    }
+
+    private static func expiry(_ date: String) -> String {
+        #", "expiry": {"date": "\#(date)", "choice": "failOpen"}"#
     }
 
     private static func rule(_ hosts: String, _ pins: [String], backups: [String] = [strange], _ rest: String = "")
@@ -43,16 +51,13 @@ import Testing
         let json = lines[first...last].joined(separator: "\n")
         #expect(try await Program.run("lint", try folder.make("help.json", Data(json.utf8))).code == 0)
 
-        let decoder = JSONDecoder()
-        decoder.dateDecodingStrategy = .iso8601
-        let whole = "{\"SSLPinningMode\": 0," + json.dropFirst()
-        let policy = try decoder.decode(SecurityPolicy.self, from: Data(whole.utf8))
+        let policy = try SecurityPolicy(json: Data(json.utf8))
         #expect(policy.hostRules.count == 2 && policy.refusesHostsWithoutRule)
         #expect(policy.rule(for: "a.b.example.com")?.hosts.description == "**.example.com")
     }
 
     @Test func `each problem has its rule, and what to change`() async throws {
-        let old = #", "expiry": {"date": "2020-01-01", "choice": "failOpen"}"#
+        let old = Self.expiry("2020-01-01T00:00:00Z")
         let file = try policy(
             [
                 Self.rule("a.example.com", [Self.other], backups: []), Self.rule("b.example.com", [Self.other], old),
@@ -105,24 +110,22 @@ import Testing
     @Test(
         arguments: [
             ("{", "it is not JSON"), ("[]", "it has to be one object"),
+            (#"{"hostRules": []}"#, "\"SSLPinningMode\" is missing: afnet help policy has the format"),
+            (#"{"SSLPinningMode": 3}"#, "SSLPinningMode: "),
             (#"{"hostrules": []}"#, "the name \"hostrules\" means nothing here"),
-            (#"{"hostRules": [{"hosts": "*", "noPins": true}]}"#, "host pattern"),
-            (#"{"hostRules": [{"hosts": "h.test", "pins": {"pins": ["x"]}}]}"#, "is no pin"),
-            (
-                #"{"hostRules": [{"hosts": "h.test", "pins": {"pins": [], "backups": []}}]}"#,
-                "hostRules[0].pins: the name \"backups\""
-            ),
-            (#"{"hostRules": [{"hosts": "h.test", "pins": {}}]}"#, "hostRules[0].pins: \"pins\" is missing"),
-            (
-                #"{"hostRules": [{"hosts": "h.test", "pins": {"pins": [], "expiry": {"date": "soon", "choice": "failOpen"}}}]}"#,
-                "\"soon\" is no date"
-            ),
+            (whole(#"{"hosts": "*", "noPins": true}"#), "host pattern"),
+            (whole(rule("h.test", ["x"])), "is no pin"),
+            (whole(rule("h.test", [], #", "backups": []"#)), "hostRules[0].pins: the name \"backups\""),
+            (whole(#"{"hosts": "h.test", "pins": {}}"#), "hostRules[0].pins: \"pins\" is missing"),
+            (whole(rule("h.test", [], expiry("soon"))), "hostRules[0].pins.expiry.date: \"soon\" is no date"),
+            (whole(rule("h.test", [], expiry("2037-06-01"))), "write 2027-06-01T00:00:00Z"),
         ]
     )
-    func `a file that is not a policy is 2, with the reason`(text: String, reason: String) async throws {
+    func `a file that no program can read is 2, with the reason`(text: String, reason: String) async throws {
         let file = try folder.make("f", Data(text.utf8))
         let run = try await Program.run("lint", file)
 
+        #expect(throws: DecodingError.self) { _ = try SecurityPolicy(json: Data(text.utf8)) }
         #expect(
             run.code == 2 && run.errors.hasPrefix("afnet: lint: \(file): ") && run.errors.contains(reason),
             "\(run)"
