@@ -80,6 +80,24 @@ import Testing
         #expect(kept != nil && cache.cachedResponse(for: request) == nil)
     }
 
+    @Test func `a response counts with its fields and its place`() throws {
+        let cache = URLCache(memoryCapacity: 40_000, diskCapacity: 0)
+        let url = site.url("/kept")
+        func store(_ count: Int) throws -> Int {
+            let fields = ["Cache-Control": "max-age=60"]
+            let response = HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: fields)
+            let kept = CachedURLResponse(response: try #require(response), data: Data(count: count))
+            cache.removeAllCachedResponses()
+            cache.storeCachedResponse(kept, for: URLRequest(url: url))
+            return cache.currentMemoryUsage
+        }
+
+        let size = try store(1_000)
+        #expect((1_512 + "Cache-Control: max-age=60".count..<1_600).contains(size))
+        #expect(try store(1_000 + 2_000 - size) == 2_000)
+        #expect(try store(1_001 + 2_000 - size) == 0)
+    }
+
     @Test func `without anything kept, an answer of the cache alone is -1008`() async throws {
         let request = URLRequest(url: site.url("/cache/60"), cachePolicy: .returnCacheDataDontLoad)
         let session = site.session

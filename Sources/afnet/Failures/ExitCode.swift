@@ -3,7 +3,7 @@ import AFURLSession
 /// The exit code of a run. The numbers are curl's.
 package enum ExitCode: Int32, Sendable, CaseIterable {
     case done = 0
-    /// The scheme is not supported, or the reply is not HTTP/1.x.
+    /// The scheme is not supported, the reply is not HTTP/1.x, or has a content type that `afnet events` does not read.
     case unsupported = 1
     case usage = 2
     case malformedURL = 3
@@ -48,7 +48,7 @@ package enum ExitCode: Int32, Sendable, CaseIterable {
     var meaning: String {
         switch self {
         case .done: "done"
-        case .unsupported: "no such scheme, or no HTTP/1.x; of lint and verify-chain: no"
+        case .unsupported: "no such scheme, no HTTP/1.x, or no event stream; of lint and verify-chain: no"
         case .usage: "bad command line; of lint and verify-chain: a file cannot be read"
         case .malformedURL: "malformed URL"
         case .proxyNotResolved: "proxy not found"
