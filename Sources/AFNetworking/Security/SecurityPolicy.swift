@@ -128,8 +128,8 @@ open class SecurityPolicy: Codable, @unchecked Sendable {
     ///   **host** it is are all **not looked at**. An attacker with the private key of any pinned certificate – of
     ///   another server of yours, of a retired one, of an authority that you pinned – can pose as any host of the
     ///   session, forever. For servers with certificates of your own making, set
-    ///   ``/AFTransport/TLSConfiguration/anchors`` to your authority instead, or use ``SSLPinningMode/certificate``,
-    ///   which goes on checking dates and names.
+    ///   ``/AFTransport/TLSConfiguration/anchors`` to your authority instead, or set this switch together with
+    ///   ``SSLPinningMode/certificate``, which goes on checking dates and names.
     ///
     /// Without pins it turns authentication off: an attacker on the network can read and change everything. A signature
     /// that does not fit is never forgiven where pins decide.

@@ -36,6 +36,22 @@ import Testing
         try temporary.write("root.cer", try CertificateAuthority().der)
         let folder = temporary.path
 
+
+    @Test func `a pinned certificate of the program's own making is accepted where the article says so`() throws {
+        let own = try IssuedCertificate.selfSigned(.server(for: ["good.test"]))
+        let other = try CertificateAuthority().certificate
+        let policy = AFSecurityPolicy(pinningMode: .certificate, certificates: [own.certificate])
+        func accepts(_ host: String, anchor: Certificate) -> Bool {
+            let trust = ServerTrust(servedChain: own.chain, host: host, anchors: .certificates([anchor]))
+            return policy.evaluate(trust, forDomain: host)
+        }
+
+        #expect(!accepts("good.test", anchor: other))
+        #expect(accepts("good.test", anchor: own.certificate))
+        policy.allowInvalidCertificates = true
+        #expect(accepts("good.test", anchor: other))
+        #expect(!accepts("other.test", anchor: other))
+    }
         let policy = try AFSecurityPolicy(pinningMode: .publicKey, certificatesInFolder: folder)
 
         #expect(policy.pinnedCertificates?.count == 1)
