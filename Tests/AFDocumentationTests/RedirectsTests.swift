@@ -15,7 +15,7 @@ final class Staying: URLSessionTaskDelegate {
     }
 }
 
-/// The snippets of the articles about redirects and settings, and the facts of their tables.
+/// The snippets of the article about redirects, and the facts of its table.
 @Suite struct RedirectsTests {
     private let site: Site
 
@@ -68,39 +68,5 @@ final class Staying: URLSessionTaskDelegate {
 
         #expect(defaults.count == 6)
         #expect(defaults.filter { !page.contains("| `\($0)` | \($1) |") }.map(\.0) == [])
-    }
-
-    @Test func `the page of settings has each public one, and no other`() throws {
-        let page = try Repository.text("Sources/AFNetworking/AFNetworking.docc/Settings.md")
-        let files = try Repository.files(in: "Sources/AFURLSession/Configuration", endingWith: ".swift")
-        let names = try files.flatMap { file in
-            try Repository.text(file).matches(of: /\n    public var (\w+):/).map { String($0.output.1) }
-        }
-        // These stand elsewhere.
-        let others = ["requestInterceptors", "protocolClasses"]
-
-        let rows = page.split(separator: "\n").filter { $0.hasPrefix("| `") }
-        let listed = rows.flatMap { row in
-            row.split(separator: "|")[0].matches(of: /`(\w+)`/).map { String($0.output.1) }
-        }
-
-        #expect(names.count > 50)
-        #expect(names.filter { !page.contains("`\($0)`") } == [])
-        #expect(listed.filter { !(names + others).contains($0) } == [])
-    }
-
-    @Test func `the configuration of the page makes a session`() async throws {
-        let configuration = URLSessionConfiguration.ephemeral
-        configuration.timeoutIntervalForRequest = 20
-        configuration.timeoutIntervalForResource = 120
-        configuration.connectTimeout = 5
-        configuration.maximumConnections = 100
-        configuration.addressFilter = .publicAddressesOnly
-        configuration.strictTransportSecurity = HSTSStore()
-        let session = URLSession(configuration: configuration)
-        defer { session.invalidateAndCancel() }
-
-        let error = await #expect(throws: URLError.self) { try await session.data(from: site.url("/text")) }
-        #expect(error?.code == .cannotConnectToHost && site.server.requests.isEmpty)
     }
 }
