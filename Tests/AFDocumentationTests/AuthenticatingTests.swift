@@ -110,6 +110,45 @@ private let host = "127.0.0.1"
         #expect(field["field"] == "Basic YW5uYTpzZWNyZXQ=")
     }
 
+    @Test func `the password of a URL answers its server, and shows nowhere else`() async throws {
+        let (site, other) = (try Site(), try Site())
+        let session = site.session
+        let proof = "Basic YW5uYTpzIGNyZXQ="
+        site.server.route("GET", "/private") { request in
+            guard request.headers["Authorization"] != proof else { return .text("in") }
+            return ServerReply.status(401).header("WWW-Authenticate", #"Basic realm="files""#)
+        }
+        other.server.route("GET", "/seen") { .text($0.headers["Authorization"] ?? "none") }
+        site.server.route(
+            "GET",
+            "/moved",
+            ServerReply.status(302).header("Location", other.url("/seen").absoluteString)
+        )
+        func url(_ path: String) throws -> URL {
+            try #require(URL(string: "http://anna:s%20cret@\(host):\(site.server.port)\(path)"))
+        }
+
+        let (_, response) = try await session.data(from: url("/private"))
+        #expect((response as? HTTPURLResponse)?.statusCode == 200)
+        #expect(site.server.requests.map { $0.headers["Authorization"] } == [nil, proof])
+        let (seen, _) = try await session.data(from: url("/moved"))
+        #expect(String(decoding: seen, as: UTF8.self) == "none")
+
+        let task = try session.dataTask(with: url("/"))
+        #expect(!task.curlCommand().contains("cret"))
+        task.cancel()
+        let hidden = try #require(URL(string: "http://good.test%2F:x@\(host):\(site.server.port)/"))
+        let error = await #expect(throws: URLError.self) { _ = try await session.data(from: hidden) }
+        #expect(error?.errorCode == -1000 && error?.loadFailure?.message.contains("good.test") == false)
+        #expect(site.server.requests.count == 3)
+    }
+
+    @Test func `a password of a URL is percent-encoded`() {
+        let url = URL(string: "https://anna:s%20cret@api.example.com/files")!
+
+        #expect(url.user() == "anna" && url.password() == "s%20cret")
+    }
+
     @Test func `an identity is read and bound to its hosts`() throws {
         let folder = try TemporaryFolder()
         let me = try CertificateAuthority().issueClient("me")

@@ -69,4 +69,29 @@ import Testing
 
         #expect(wentByProxy == true && proxy.requests.count == 1)
     }
+
+    @Test func `a request goes another way in a session of its own`() async throws {
+        let (proxy, site) = (try TestProxy(), try Site())
+        site.server.route("GET", "/hello", .text("hi"))
+        proxy.rules.names["origin.test"] = site.server.address
+        let session = site.session
+        let request = URLRequest(url: try #require(URL(string: "http://origin.test/hello")))
+
+        do {
+            let other = session.configuration
+            other.proxies = ProxyConfiguration(try ProxyServer("http://abroad.example.com:3128"))
+            let abroad = URLSession(configuration: other)
+            defer { abroad.invalidateAndCancel() }
+            #expect(abroad.configuration.proxies?.all?.port == 3128 && session.configuration.proxies == nil)
+        }
+        let other = session.configuration
+        other.proxies = ProxyConfiguration(try ProxyServer(proxy.url.absoluteString))
+        let abroad = site.owned(URLSession(configuration: other))
+
+        let (data, response) = try await abroad.data(for: request)
+
+        #expect(String(decoding: data, as: UTF8.self) == "hi" && response.url == request.url)
+        #expect(abroad.configuration.httpCookieStorage === session.configuration.httpCookieStorage)
+        #expect(proxy.requests.count == 1)
+    }
 }
