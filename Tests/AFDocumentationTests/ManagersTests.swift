@@ -47,6 +47,17 @@ import Testing
         #expect(error?.kind == .status && error?.statusCode == 403)
     }
 
+    @Test func `a verb takes a decoder`() async throws {
+        struct Member: Decodable { let firstName: String }
+        site.server.route("GET", "/members/1", .json(#"{"first_name": "anna"}"#))
+
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        let member = try await manager.get("members/1", decode: Member.self, with: decoder)
+
+        #expect(member.firstName == "anna")
+    }
+
     @Test func `a field for another server is given to the call`() async throws {
         let (other, token) = (try Site(), "t0ken")
         other.server.route("GET", "/users", .json("[]"))

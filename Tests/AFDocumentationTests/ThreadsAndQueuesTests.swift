@@ -56,6 +56,45 @@ import Testing
         #expect(error?.code == .cancelled)
     }
 
+    @Test func `all tasks of a session are cancelled, and it goes on`() async throws {
+        site.server.route("GET", "/held", ServerReply.text("late").held(until: "never"))
+        let (session, manager, ended) = (site.session, site.manager, Notes<URLError.Code?>())
+        for _ in 1...3 {
+            session.dataTask(with: site.url("/held")) { ended.add(($2 as? URLError)?.code) }.resume()
+        }
+        manager.dataTask(with: URLRequest(url: site.url("/held"))) { ended.add(($2 as? URLError)?.code) }.resume()
+
+        for task in await session.allTasks { task.cancel() }
+        for task in manager.tasks { task.cancel() }
+
+        #expect(try await ended.wait(for: 4) == [.cancelled, .cancelled, .cancelled, .cancelled])
+        _ = try await session.data(from: site.url("/text"))
+    }
+
+    @Test func `a handler of a session is called while the main thread waits`() {
+        let (session, url, shown) = (site.session, site.url("/text"), Notes<Data?>())
+        @Sendable func show(_ data: Data?, _ error: (any Error)?) { shown.add(data) }
+
+        let isDone = DispatchSemaphore(value: 0)
+        session.dataTask(with: url) { data, _, error in
+            show(data, error)
+            isDone.signal()
+        }.resume()
+        isDone.wait()
+
+        #expect(shown.all == [Data("{}".utf8)])
+    }
+
+    @Test func `a task that runs does not keep the process alive`() async {
+        await #expect(processExitsWith: .success) {
+            let site = try Site()
+            site.server.route("GET", "/held", ServerReply.text("late").held(until: "never"))
+            let session = URLSession(configuration: site.configuration)
+            session.dataTask(with: site.url("/held")).resume()
+            _ = try await site.server.waitForRequests(1)
+        }
+    }
+
     @Test func `many small requests run where their answers are`() async throws {
         let session = site.session
         let urls = (1...20).map { _ in site.url("/text") }
