@@ -26,16 +26,21 @@ struct BodyReader: Sendable {
     }
 
     private var state: State
-    private var chunks = ChunkDecoder()
+    private var chunks: ChunkDecoder
     private var trailers = Trailers.none
-    private let allowsFolds: Bool
+    private let isOfResponse: Bool
 
     /// A field of the trailers goes on in a second line.
-    private(set) var sawFold = false
+    private var sawFold = false
 
-    /// - Parameter allowsFolds: Whether a field of the trailers may be folded, as in a response.
-    init(_ framing: BodyFraming, allowsFolds: Bool = false) {
-        self.allowsFolds = allowsFolds
+    /// Whether nothing was read that another parser may read in another way.
+    var isExact: Bool { !sawFold && !chunks.sawBlanks }
+
+    /// - Parameter isOfResponse: Whether blanks may stand behind the size of a chunk, and a field of the trailers may be
+    ///   folded.
+    init(_ framing: BodyFraming, isOfResponse: Bool) {
+        self.isOfResponse = isOfResponse
+        chunks = ChunkDecoder(allowsBlanks: isOfResponse)
         state =
             switch framing {
             case .none, .length(0): .ending
@@ -117,7 +122,7 @@ struct BodyReader: Sendable {
         _ input: UnsafeRawBufferPointer,
         _ limits: HTTP1Limits
     ) throws(HTTP1Error) -> (consumed: Int, event: Event) {
-        var reader = HeadReader.forTrailers(limits, allowsFolds: allowsFolds)
+        var reader = HeadReader.forTrailers(limits, allowsFolds: isOfResponse)
         if case .begun(let begun) = trailers { reader = begun }
         // Taken out while it works: two owners would mean a copy of what it keeps.
         trailers = .none

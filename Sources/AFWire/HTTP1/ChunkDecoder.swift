@@ -1,9 +1,9 @@
 /// Reads the chunks of a body, up to and including the line of the last one
 /// (RFC 9112 §7.1). The trailers after it are a head's business.
 ///
-/// Strict: sizes are hexadecimal digits and nothing else, blanks stand only before the
-/// semicolon of an extension, lines end with CR LF and nothing else. Any leniency here lets two parsers disagree about where a response
-/// ends. Keeps no bytes and allocates nothing.
+/// Strict: sizes are hexadecimal digits and nothing else, blanks stand only behind them, lines end with CR LF and
+/// nothing else. Any leniency here lets two parsers disagree about where a response ends. Blanks that no extension
+/// follows are read in responses, and noted in ``sawBlanks``. Keeps no bytes and allocates nothing.
 struct ChunkDecoder: Sendable {
     enum Event {
         case needMore
@@ -13,7 +13,7 @@ struct ChunkDecoder: Sendable {
 
     private enum State: Sendable {
         case size
-        /// Blanks came after the size (BWS, RFC 9112 §7.1.1); only an extension may follow.
+        /// Blanks came after the size (BWS, RFC 9112 §7.1.1); an extension may follow, or in a response the line's end.
         case blanks
         case chunkExtension
         case lineFeed
@@ -29,6 +29,17 @@ struct ChunkDecoder: Sendable {
     private var extensionBytes = 0
     private var isQuoted = false
     private var isEscaped = false
+    private let allowsBlanks: Bool
+
+    /// Blanks stood behind a size that no extension follows. RFC 9112 §7.1 has none there: a parser in front of us may
+    /// have refused the line, or read another size.
+    private(set) var sawBlanks = false
+
+    /// - Parameter allowsBlanks: Whether blanks may stand at the end of a line without an extension, as servers write
+    ///   that fill up a field of fixed width.
+    init(allowsBlanks: Bool) {
+        self.allowsBlanks = allowsBlanks
+    }
 
     /// Reads up to the next piece of content. With `.needMore` all input was read.
     mutating func decode(
@@ -80,7 +91,7 @@ struct ChunkDecoder: Sendable {
     private var reason: StaticString {
         switch state {
         case .size: "a chunk size is not 1 to 16 hexadecimal digits"
-        case .blanks: "blanks after a chunk size, and no extension"
+        case .blanks: "blanks after a chunk size, and neither an extension nor CR LF"
         case .chunkExtension: "a chunk extension is not text"
         case .lineFeed: "a chunk line does not end with CR LF"
         case .contentReturn, .contentLineFeed: "no CR LF after a chunk"
@@ -104,10 +115,15 @@ struct ChunkDecoder: Sendable {
         return try readBlank(byte, limits)
     }
 
-    /// Reads what stands before an extension, up to its semicolon.
+    /// Reads what stands behind a size, up to the semicolon of an extension, or to the line's end.
     private mutating func readBlank(_ byte: UInt8, _ limits: HTTP1Limits) throws(HTTP1Error) -> Bool {
         if byte == 0x3B {
             state = .chunkExtension
+            return true
+        }
+        if byte == 0x0D, allowsBlanks {
+            state = .lineFeed
+            sawBlanks = true
             return true
         }
         guard ByteScanning.isOWS(byte) else { return false }

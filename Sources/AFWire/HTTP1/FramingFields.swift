@@ -15,6 +15,10 @@ struct FramingFields: Sendable {
     /// repeats itself here may have been talked into it: no reuse.
     private(set) var repeatsLength = false
 
+    /// `chunked` was stated more than once. No sender may apply it twice (RFC 9112 §6.1), and those that say so have
+    /// not; a parser in front of us may have undone it twice: no reuse.
+    private(set) var repeatsChunked = false
+
     /// Takes note of one field. `name` is a token of `nameCount` bytes.
     @inline(__always)
     mutating func note(
@@ -38,24 +42,38 @@ struct FramingFields: Sendable {
         case 16 where ByteScanning.token(at: name, is: "content-encoding"):
             hasContentCoding = true
         case 17 where ByteScanning.token(at: name, is: "transfer-encoding"):
-            try noteTransferCoding(ByteScanning.trimmingOWS(value))
+            try noteTransferCoding(value)
         default:
             return
         }
     }
 
+    /// Whether the field with this name, a token of `nameCount` bytes, is `Content-Length`.
+    static func isLength(_ name: UnsafeRawPointer, _ nameCount: Int) -> Bool {
+        nameCount == 14 && ByteScanning.token(at: name, is: "content-length")
+    }
+
     /// Whether the field with this name, a token of `nameCount` bytes, says where the body ends.
     static func settlesEndOfBody(_ name: UnsafeRawPointer, _ nameCount: Int) -> Bool {
+        isLength(name, nameCount) || nameCount == 17 && ByteScanning.token(at: name, is: "transfer-encoding")
+    }
+
+    /// Whether the field with this name, a token of `nameCount` bytes, says where the body ends, or what becomes of the
+    /// connection (RFC 9110 §7.6.1).
+    static func concernsConnection(_ name: UnsafeRawPointer, _ nameCount: Int) -> Bool {
         switch nameCount {
-        case 14: ByteScanning.token(at: name, is: "content-length")
-        case 17: ByteScanning.token(at: name, is: "transfer-encoding")
-        default: false
+        case 2: ByteScanning.token(at: name, is: "te")
+        case 7: ByteScanning.token(at: name, is: "upgrade") || ByteScanning.token(at: name, is: "trailer")
+        case 10: ByteScanning.token(at: name, is: "connection") || ByteScanning.token(at: name, is: "keep-alive")
+        case 16: ByteScanning.token(at: name, is: "proxy-connection")
+        default: settlesEndOfBody(name, nameCount)
         }
     }
 
-    /// Takes note that a field goes on in a second line. The values of `Connection` and `Keep-Alive` may be
-    /// incomplete then, and do not count: the connection ends with this message.
-    mutating func noteFold() {
+    /// Takes note that a field had to be mended: it goes on in a second line, or white space stands before its colon.
+    /// The values of `Connection` and `Keep-Alive` may be incomplete then, and do not count: the connection ends with
+    /// this message.
+    mutating func noteMending() {
         saysClose = true
     }
 
@@ -81,13 +99,16 @@ struct FramingFields: Sendable {
         }
     }
 
-    /// We ask for no transfer coding, so `chunked`, once, is all there may be. To
+    /// We ask for no transfer coding, so `chunked` is all there may be; said again, it is still applied once. To
     /// read anything else as "until close" would let a proxy in front of us disagree.
     private mutating func noteTransferCoding(_ value: UnsafeRawBufferPointer) throws(HTTP1Error) {
-        guard !isChunked, ByteScanning.equalsIgnoringCase(value, "chunked") else {
-            throw HTTP1Error(.framing, "Transfer-Encoding is not simply chunked", peer: value)
+        try ByteScanning.forEachListElement(of: value) { coding throws(HTTP1Error) in
+            guard ByteScanning.equalsIgnoringCase(coding, "chunked") else {
+                throw HTTP1Error(.framing, "Transfer-Encoding is not simply chunked", peer: value)
+            }
+            if isChunked { repeatsChunked = true }
+            isChunked = true
         }
-        isChunked = true
     }
 
     /// Only these two options concern us. The names of fields listed here were for

@@ -34,6 +34,12 @@ struct HeadParser: Sendable {
     /// A field goes on in a second line (RFC 9112 §5.2).
     private(set) var sawFold = false
 
+    /// White space stands between the name of a field and its colon (RFC 9112 §5.1).
+    private(set) var sawBlankBeforeColon = false
+
+    /// Whether the fields have to be mended when they are copied.
+    var mendsFields: Bool { sawFold || sawBlankBeforeColon }
+
     /// Where the last field line that had a name begins.
     private var lastField = 0
 
@@ -44,6 +50,10 @@ struct HeadParser: Sendable {
     /// Whether a field may go on in a line that begins with white space. Servers write such responses; a request
     /// that has one is refused.
     private let allowsFolds: Bool
+
+    /// Whether white space may stand before the colon of a field that does not concern the connection. Servers write
+    /// such responses, and RFC 9112 §5.1 has proxies mend them. Not where the connection goes on as something else.
+    private var allowsBlankBeforeColon: Bool
 
     private var allowsLeadingEmptyLine: Bool
     private(set) var awaitsStartLine: Bool
@@ -64,6 +74,7 @@ struct HeadParser: Sendable {
         self.allowsFolds = allowsFolds
         self.allowsLeadingEmptyLine = allowsLeadingEmptyLine
         self.answersConnect = answersConnect
+        self.allowsBlankBeforeColon = role == .response && !answersConnect
         self.awaitsStartLine = role != .trailers
         self.ignoresFraming = role == .trailers
     }
@@ -126,6 +137,7 @@ struct HeadParser: Sendable {
         case .response:
             startLine = try StartLine.parseStatusLine(line, at: position)
             if case .status(_, 200..<300, _) = startLine { ignoresFraming = answersConnect }
+            if case .status(_, 101, _) = startLine { allowsBlankBeforeColon = false }
         case .request:
             startLine = try StartLine.parseRequestLine(line, at: position)
         case .trailers:
@@ -146,13 +158,14 @@ struct HeadParser: Sendable {
         if line.count > limits.lineBytes { try refuseExcess(line, limits) }
         countExamined(line.count)
 
-        let colon = ByteScanning.countOfToken(at: start, limit: line.count, readable: head.count - position)
-        if colon == 0, allowsFolds, fieldCount > 0, ByteScanning.isOWS(line[0]) {
+        let nameCount = ByteScanning.countOfToken(at: start, limit: line.count, readable: head.count - position)
+        if nameCount == 0, allowsFolds, fieldCount > 0, ByteScanning.isOWS(line[0]) {
             return try parseFold(line, of: head, limits)
         }
         if fieldCount >= fieldLimit(limits) { try refuseExcess(line, limits) }
-        guard colon > 0, colon < line.count, start.load(fromByteOffset: colon, as: UInt8.self) == 0x3A else {
-            throw HTTP1Error(.header, "a field line does not begin with a name and a colon", peer: line)
+        var colon = nameCount
+        if nameCount == 0 || nameCount == line.count || line[nameCount] != 0x3A {
+            colon = try colonBehindBlanks(line, nameCount)
         }
         // The name is known to be clean; it is included only to fill the first word.
         let unchecked = max(0, min(colon + 1, line.count - 8))
@@ -163,14 +176,34 @@ struct HeadParser: Sendable {
         lastField = position
         guard !ignoresFraming else { return }
         let value = UnsafeRawBufferPointer(start: start + colon + 1, count: line.count - colon - 1)
-        try framing.note(name: start, nameCount: colon, value: value)
+        try framing.note(name: start, nameCount: nameCount, value: value)
+    }
+
+    /// Where the colon of a field is that does not stand behind the name. What the copy of the head has is mended.
+    ///
+    /// A parser in front of us may have left the field out, or taken the white space for a part of its name: the
+    /// connection is not used again, and no field that concerns it is read.
+    private mutating func colonBehindBlanks(_ line: UnsafeRawBufferPointer, _ nameCount: Int) throws(HTTP1Error) -> Int
+    {
+        var colon = nameCount
+        while colon < line.count, ByteScanning.isOWS(line[colon]) { colon += 1 }
+        guard nameCount > 0, colon < line.count, line[colon] == 0x3A, let name = line.baseAddress else {
+            throw HTTP1Error(.header, "a field line does not begin with a name and a colon", peer: line)
+        }
+        guard allowsBlankBeforeColon, !FramingFields.concernsConnection(name, nameCount) else {
+            throw HTTP1Error(.header, "white space before the colon of a field", peer: line)
+        }
+        sawBlankBeforeColon = true
+        framing.noteMending()
+        return colon
     }
 
     /// Parses a line that continues the field before it. What the field says is put together when the head is
     /// copied; only the names of fields are looked at until then.
     ///
     /// A parser in front of us may have taken the line for a field of its own, or the end of the head: the
-    /// connection is not used again, and of the fields that say where the body ends none may be folded.
+    /// connection is not used again, and of the fields that say where the body ends none may be folded. Only the line
+    /// behind `Content-Length` may be empty, which leaves its number what it was.
     private mutating func parseFold(
         _ line: UnsafeRawBufferPointer,
         of head: UnsafeRawBufferPointer,
@@ -183,7 +216,9 @@ struct HeadParser: Sendable {
             limit: head.count - lastField,
             readable: head.count - lastField
         )
-        guard !FramingFields.settlesEndOfBody(field, nameCount) else {
+        let isEmpty =
+            role == .response && line.allSatisfy(ByteScanning.isOWS) && FramingFields.isLength(field, nameCount)
+        guard isEmpty || !FramingFields.settlesEndOfBody(field, nameCount) else {
             let folded = UnsafeRawBufferPointer(rebasing: head[lastField..<(position + line.count)])
             throw HTTP1Error(.header, "a folded Content-Length or Transfer-Encoding", peer: folded)
         }
@@ -194,7 +229,7 @@ struct HeadParser: Sendable {
             throw HTTP1Error(.limit(.lineBytes), "a folded field of more than \(limits.lineBytes) bytes")
         }
         sawFold = true
-        framing.noteFold()
+        framing.noteMending()
     }
 
     // MARK: - Limits

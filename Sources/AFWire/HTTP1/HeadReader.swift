@@ -130,23 +130,28 @@ struct HeadReader: Sendable {
 
     /// Copies start line and fields, without the empty line, to a block of their own.
     private func copyFields(of head: UnsafeRawBufferPointer) -> HTTPHeaders {
-        if parser.sawBareLineFeed || parser.sawFold { return rewriteFields(of: head) }
+        if parser.sawBareLineFeed || parser.mendsFields { return rewriteFields(of: head) }
         // The last line is the empty one: CR LF.
         let block = UnsafeRawBufferPointer(rebasing: head[..<(parser.position - 2)])
         return HTTPHeaders(validated: Array(block), fieldsStart: parser.fieldsStart, count: parser.fieldCount)
     }
 
-    /// The same for a head with bare LFs or folded fields: every line of the copy ends with CR LF and each fold is
-    /// one SP (RFC 9112 §5.2), so that what is written out again cannot repeat the fault.
+    /// The same for a head with bare LFs, folded fields or white space before a colon: every line of the copy ends with
+    /// CR LF, each fold is one SP (RFC 9112 §5.2), and each colon stands behind its name, so that what is written out
+    /// again cannot repeat the fault.
     private func rewriteFields(of head: UnsafeRawBufferPointer) -> HTTPHeaders {
         var block = Array(head[..<parser.fieldsStart])
         var lines = FieldLines(UnsafeRawBufferPointer(rebasing: head[parser.fieldsStart..<parser.position]))
         while let line = lines.next(), let first = line.text.first {
+            let text = parser.sawFold ? ByteScanning.trimmingOWS(line.text) : line.text
             if ByteScanning.isOWS(first) {
                 block.removeLast(2)
                 block.append(0x20)
+                block.append(contentsOf: text)
+            } else {
+                block.append(contentsOf: ByteScanning.trimmingOWS(line.name))
+                block.append(contentsOf: text[line.name.count...])
             }
-            block.append(contentsOf: parser.sawFold ? ByteScanning.trimmingOWS(line.text) : line.text)
             block.append(contentsOf: [0x0D, 0x0A])
         }
         return HTTPHeaders(validated: block, fieldsStart: parser.fieldsStart, count: parser.fieldCount)

@@ -81,7 +81,7 @@ package struct RequestDecoder: Sendable {
         let consumed = try reader.read(input, limits, fields: &fields)
         guard reader.isComplete else { return Step(consumed: consumed, event: .needMore) }
         let received = try makeHead(fields)
-        body = BodyReader(received.framing)
+        body = BodyReader(received.framing, isOfResponse: false)
         return Step(consumed: consumed, event: .head(received))
     }
 
@@ -109,6 +109,7 @@ package struct RequestDecoder: Sendable {
             throw HTTP1Error(.header, "\(fields.hostCount) Host fields")
         }
         guard !fields.repeatsLength else { throw HTTP1Error(.framing, "Content-Length more than once") }
+        guard !fields.repeatsChunked else { throw HTTP1Error(.framing, "Transfer-Encoding: chunked more than once") }
         if fields.isChunked {
             guard fields.contentLength == nil, version == .http11 else {
                 throw HTTP1Error(.framing, "Transfer-Encoding with Content-Length, or in HTTP/1.0")

@@ -70,7 +70,7 @@ package struct ResponseDecoder: Sendable {
 
     /// The receiving half of "the connection may be used again": the message ended by
     /// its own framing, the peer agreed to persist, and nothing had to be forgiven.
-    package var framedExactly: Bool { isFinished && mayReuse && body?.sawFold == false }
+    package var framedExactly: Bool { isFinished && mayReuse && body?.isExact == true }
 
     /// Bytes of all heads received, interim ones included.
     package var headBytesReceived: Int {
@@ -144,14 +144,14 @@ package struct ResponseDecoder: Sendable {
             completedHeadBytes += reader.parser.position
             head = try makeHead(reader.parser, fields)
             let parser = reader.parser
-            if parser.sawBareLineFeed || parser.sawLeadingEmptyLine || parser.sawFold { mayReuse = false }
+            if parser.sawBareLineFeed || parser.sawLeadingEmptyLine || parser.mendsFields { mayReuse = false }
             if head.isInterim { try startNextHead() }
         } catch {
             throw fail(error)
         }
         if head.isInterim { return .interim(head) }
         noteReuse(head, reader.parser.framing)
-        body = BodyReader(head.framing, allowsFolds: true)
+        body = BodyReader(head.framing, isOfResponse: true)
         return .head(head)
     }
 
@@ -187,7 +187,8 @@ package struct ResponseDecoder: Sendable {
     }
 
     private mutating func noteReuse(_ head: ResponseHead, _ fields: FramingFields) {
-        if !head.persistent || fields.repeatsLength || head.framing == .untilClose { mayReuse = false }
+        if !head.persistent || head.framing == .untilClose { mayReuse = false }
+        if fields.repeatsLength || fields.repeatsChunked { mayReuse = false }
         // RFC 9112 §6.1: with both framings present, or in a version that does not
         // know it, Transfer-Encoding governs, and the connection is closed after it.
         if fields.isChunked, fields.contentLength != nil || head.version == .http10 { mayReuse = false }

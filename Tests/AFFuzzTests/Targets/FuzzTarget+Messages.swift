@@ -56,6 +56,8 @@ extension FuzzTarget {
             + "3;a=\"b\"\r\nabc\r\n0\r\nX: 1\r\n\r\n",
         "\u{0}HTTP/1.0 404 Not Found\r\nContent-Type: text/html; charset=utf-8\r\nConnection: keep-alive\r\n\r\n<p>",
         "\u{2}\u{8}\u{11}HTTP/1.1 200 OK\r\nX: a \r\n b\r\n\t\r\nContent-Length: 2\r\n\r\nhi",
+        "\u{3}\u{9}\u{22}HTTP/1.1 200 OK\r\nX : a\r\nY\t:b\r\n c\r\nContent-Length: 2\r\n \t\r\n\r\nhi",
+        "\u{2}\u{5}\u{2}HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked, chunked\r\n\r\n2 \r\nhi\r\n0\t\r\n\r\n",
         "\u{0}HTTP/1.1 304 Not Modified\r\nETag: \"a\"\r\nKeep-Alive: timeout=5, max=2\r\nConnection: close\r\n\r\n"
     ) { input in
         let (whole, pieces) = input.cutByItself
@@ -130,6 +132,7 @@ extension FuzzTarget {
         "chunks",
         "\u{2}\u{1}\u{1}5\r\nhello\r\n0\r\n\r\n",
         "\u{3}5 \t;a=b\r\nhello\r\n0 ;\r\n\r\n",
+        "\u{2}\u{2}\u{1}5 \t\r\nhello\r\n0 \r\n\r\n",
         "\u{0}A;x\r\n0123456789\r\n00\r\nX-Sum: 1\r\nY:\t2\r\n\r\n",
         "\u{0}fFfFfFfFfFfFfFf\r\n"
     ) { input in

@@ -117,7 +117,7 @@ struct ServerAnswer {
     private func broken(_ client: ServerEnd) {
         switch behaviour {
         case .malformed:
-            client.send(client.draw(0...1) == 0 ? "HTTP/1.1 20\r\n\r\n" : "HTTP/1.1 200 OK\r\nA : b\r\n\r\n")
+            client.send(client.draw(0...1) == 0 ? "HTTP/1.1 20\r\n\r\n" : "HTTP/1.1 200 OK\r\nA b: c\r\n\r\n")
         case .truncatedLength:
             client.send("HTTP/1.1 200 OK\r\nContent-Length: \(body.count + 1)\r\n\r\n")
             client.send(sentBody)

@@ -33,8 +33,12 @@ import Testing
             let size = (0..<count).map { _ in (isClean ? alphabet[..<22] : alphabet[...]).randomElement(using: &random)!
             }
             guard !size.contains(";") else { continue }
-            let value = count <= 16 && count > 0 ? UInt128(String(size), radix: 16) : nil
-            let isGood = size.allSatisfy(\.isHexDigit) && value != nil && value! <= UInt128(Int64.max)
+            // Blanks behind the digits are read, and not what they may hide.
+            let digits = String(size.prefix { $0 != " " })
+            let value = digits.count <= 16 && !digits.isEmpty ? UInt128(digits, radix: 16) : nil
+            let isGood =
+                digits.allSatisfy(\.isHexDigit) && size.dropFirst(digits.count).allSatisfy { $0 == " " }
+                && value != nil && value! <= UInt128(Int64.max)
 
             let outcome = ResponseSetting().outcome(of: Array((Self.head + String(size) + "\r\n!").utf8), whole)
 
@@ -67,15 +71,40 @@ import Testing
     }
 
     @Test(arguments: [
-        "5\nhello\r\n0\r\n\r\n", "5\rhello\r\n0\r\n\r\n", "5 \r\nhello\r\n0\r\n\r\n", "5\t\r\nhello\r\n0\r\n\r\n",
+        "5\nhello\r\n0\r\n\r\n", "5\rhello\r\n0\r\n\r\n", "5 \nhello\r\n0\r\n\r\n", "5 \rhello\r\n0\r\n\r\n",
+        "5 \r\r\nhello\r\n0\r\n\r\n", " \r\nhello\r\n0\r\n\r\n", "5\r\nhello \r\n0\r\n\r\n",
+        "5 \u{B}\r\nhello\r\n0\r\n\r\n",
+        "5\r \nhello\r\n0\r\n\r\n", "5\r\n hello\r\n0\r\n\r\n",
         "5 a;b\r\nhello\r\n0\r\n\r\n", "5 5;a\r\nhello\r\n0\r\n\r\n", " ;a\r\n\r\n", "5 \n;a\r\nhello\r\n0\r\n\r\n",
-        "5\u{B};a\r\nhello\r\n0\r\n\r\n", "5\r\nhello\r\n0 \r\n\r\n", "5\r\nhello\r\n0 x\r\n\r\n",
+        "5\u{B};a\r\nhello\r\n0\r\n\r\n", "5\r\nhello\r\n0 \n\r\n", "5\r\nhello\r\n0 x\r\n\r\n",
         "5;a\nhello\r\n0\r\n\r\n", "5\r\r\nhello\r\n0\r\n\r\n",
         "5\r\nhello\n0\r\n\r\n", "5\r\nhello\r0\r\n\r\n", "5\r\nhello0\r\n\r\n", "5\r\nhelloXX0\r\n\r\n",
         "5\r\nhello!\r\n0\r\n\r\n", "5\r\nhello\r\n0\n\r\n", "5\r\nhello\r\n0\r\r\n\r\n",
     ])
     func `T-MSG-12 chunk lines and chunk ends are CR LF only`(chunks: String) {
         Self.row(chunks, .refused(.chunk)).check()
+    }
+
+    @Test(arguments: [
+        row("5 \r\nhello\r\n0\r\n\r\n", .closed(200, "hello")),
+        row("5\t\r\nhello\r\n0\r\n\r\n", .closed(200, "hello")),
+        row("5 \t  \r\nhello\r\n0\r\n\r\n", .closed(200, "hello")),
+        row("5\r\nhello\r\n0 \r\n\r\n", .closed(200, "hello")),
+        row("5\r\nhello\r\n1 \r\n!\r\n0\r\n\r\n", .closed(200, "hello!")),
+        row("5 \r\nhello\r\n1\r\n!\r\n0\r\nA: b\r\n\r\n", .closed(200, "hello!")),
+        // Where the blanks may stand, the connection is used again.
+        row("5 ;\r\nhello\r\n0\r\n\r\n", .reused(200, "hello")),
+        row("5; \r\nhello\r\n0\r\n\r\n", .reused(200, "hello")),
+    ])
+    func `T-MSG-12 blanks behind a chunk size are read, and the connection is not used again`(row: WireRow) {
+        row.check()
+    }
+
+    @Test func `T-MSG-13 blanks behind a chunk size have the limit of extensions`() {
+        let most = String(repeating: " ", count: 16 << 10)
+
+        Self.row("1\(most)\r\na\r\n0\r\n\r\n", .closed(200, "a")).check()
+        Self.row("1\(most)\r\na\r\n0 \r\n\r\n", .refused(.limit(.chunkExtensionBytes))).check()
     }
 
     @Test(arguments: [

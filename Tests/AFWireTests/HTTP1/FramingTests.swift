@@ -159,7 +159,10 @@ import Testing
     }
 
     @Test(arguments: [
-        "", " ", ",", "chunked,", ",chunked", "chunked, chunked", "chunked,identity", "identity, chunked", "identity",
+        "", " ", ",", "chunked,", ",chunked", "chunked,,chunked", "chunked,identity",
+        "chunked, chunked,", "chunked, chunked, gzip", "chunked; chunked", "chunked, chunked;q=1",
+        "chunked, \"chunked\"",
+        "identity, chunked", "identity",
         "gzip", "gzip, chunked", "chunked, gzip", "deflate", "compress", "x-gzip", "xchunked", "chunkedx",
         "chunkedchunked", "chunk ed", "chunk", "\"chunked\"", "'chunked'", "chunked;q=1", "chunked; a", ";chunked",
         "chunked=1", "chun\u{212A}ed", "chunked\u{A0}", "\u{A0}chunked", "cow", "chunked chunked", "chunked/1",
@@ -171,7 +174,7 @@ import Testing
 
     @Test(arguments: [
         WireRow(
-            ok + "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+            ok + "Transfer-Encoding: chunked\r\nTransfer-Encoding:\r\n\r\n0\r\n\r\n",
             .refused(.framing)
         ),
         WireRow(
@@ -188,6 +191,21 @@ import Testing
     ])
     func `T-MSG-08 a second transfer coding or a broken field is refused`(row: WireRow) {
         row.check()
+    }
+
+    @Test(arguments: [
+        "Transfer-Encoding: chunked, chunked", "Transfer-Encoding: Chunked\t,CHUNKED",
+        "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked",
+        "Transfer-Encoding: chunked\r\nContent-Length: 1\r\ntransfer-encoding: chunked",
+    ])
+    func `T-MSG-08 chunked said twice is applied once, and the connection is not used again`(fields: String) {
+        WireRow(Self.ok + "\(fields)\r\n\r\n1\r\na\r\n0\r\n\r\n", .closed(200, "a")).check()
+        // What is coded twice is not taken for what was coded.
+        let twice = "B\r\n1\r\na\r\n0\r\n\r\n\r\n0\r\n\r\n"
+        WireRow(Self.ok + "\(fields)\r\n\r\n\(twice)", .closed(200, "1\r\na\r\n0\r\n\r\n")).check()
+        WireRow("HTTP/1.1 204 X\r\n\(fields)\r\n\r\n", .closed(204, "")).check()
+        WireRow("HTTP/1.1 304 X\r\n\(fields)\r\n\r\n", .closed(304, "")).check()
+        WireRow(Self.ok + "\(fields)\r\n\r\n", .closed(200, "")).check(ResponseSetting(method: "HEAD"))
     }
 
     @Test func `T-MSG-09 chunked in HTTP 1.0 is read and forbids reuse`() {

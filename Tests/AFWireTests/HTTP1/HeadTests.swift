@@ -152,12 +152,13 @@ import Testing
             field[[0, 1, 2, 5, 6, 7][place]] = byte
             let wire = Array("HTTP/1.1 204 X\r\n".utf8) + field + Array("\r\n\r\n".utf8)
             let isColonInName = byte == 0x3A && (1...2).contains(place)
-            let isGood = place < 3 ? Self.isToken(byte) || isColonInName : Self.isText(byte)
+            let isBlankBehindName = place == 2 && ByteScanning.isOWS(byte)
+            let isGood = place < 3 ? Self.isToken(byte) || isColonInName || isBlankBehindName : Self.isText(byte)
 
             let outcome = ResponseSetting().outcome(of: wire)
 
             #expect(outcome.error == (isGood ? nil : .header), "byte \(byte)")
-            #expect(outcome.mayReuse == isGood)
+            #expect(outcome.mayReuse == (isGood && !isBlankBehindName))
         }
     }
 
@@ -195,10 +196,81 @@ import Testing
         byte == 9 || (byte >= 32 && byte != 127)
     }
 
-    @Test(arguments: ["Content-Length : 2", "Content-Length\t: 2", "X : y", "X \t: y"])
-    func `T-MSG-26 white space before a colon is refused`(field: String) {
+    @Test(arguments: [
+        "Content-Length : 2", "Content-Length\t: 2", "content-length : 2", "Transfer-Encoding : chunked",
+        "TRANSFER-ENCODING\t: identity", "Connection : close", "connection : keep-alive", "Keep-Alive : timeout=9",
+        "Upgrade : websocket", "Trailer : X", "TE : trailers", "Proxy-Connection : close",
+        "X y : z", "X : y z\u{1}", "X\u{B}: y", "X \u{B}: y", "X\u{A0}: y", " : y", "\t: y", "X ", "X \t", "X y",
+    ])
+    func `T-MSG-26 white space before the colon of a framing field, or in a name, is refused`(field: String) {
         WireRow("HTTP/1.1 200 OK\r\n\(field)\r\n" + Self.fields, .refused(.header)).check()
-        WireRow("HTTP/1.1 200 OK\r\nA: b\r\n\(field)\r\n\r\nok", .refused(.header)).check()
+        WireRow("HTTP/1.1 103 Early\r\n\(field)\r\n\r\nHTTP/1.1 200 OK\r\n" + Self.fields, .refused(.header)).check()
+        let isFold = field.first == " " || field.first == "\t"
+        if !isFold { WireRow("HTTP/1.1 200 OK\r\nA: b\r\n\(field)\r\n\r\nok", .refused(.header)).check() }
+    }
+
+    @Test(
+        arguments: [
+            "X : y", "X\t: y", "X \t :y", "X  : \t y \t", "X\t:\ty", "X : y\r\n ",
+        ],
+        ["", "A: b\r\n", "A:b\r\n C\r\n", "A : b\r\n"]
+    )
+    func `T-MSG-26 a field is read without the white space before its colon, and the connection ends`(
+        field: String,
+        before: String
+    ) {
+        for after in ["", "Content-Type:text/plain\r\n"] {
+            let wire = "HTTP/1.1 200 OK\r\n\(before)\(field)\r\n\(after)" + Self.fields
+            let outcome = ResponseSetting().outcome(of: wire)
+
+            #expect(outcome.head?.headers.first("x") == "y" && outcome.head?.headers.values("X") == ["y"])
+            #expect(outcome.head?.headers.contains("A") == !before.isEmpty)
+            #expect(outcome.head?.headers.first("content-type") == (after.isEmpty ? nil : "text/plain"))
+            let names = outcome.head?.headers.fields.map(\.name) ?? []
+            #expect(!names.isEmpty && names.allSatisfy { !$0.contains { $0 == " " || $0 == "\t" } })
+            let lines = outcome.head?.headers.withBytes { String(decoding: $0, as: UTF8.self) } ?? ""
+            #expect(lines.hasPrefix("\(before.prefix(1))\(before.isEmpty ? "X" : ""):") && lines.hasSuffix("\r\n"))
+            #expect(outcome.text == "ok" && outcome.error == nil && outcome.trailers == [])
+            #expect(!outcome.framedExactly && outcome.head?.persistent == false)
+        }
+    }
+
+    @Test func `T-MSG-26 what is noted of fields is noted of those with white space before the colon`() {
+        let fields = "Set-Cookie : a=1\r\nContent-Encoding\t: gzip\r\n"
+        let head = ResponseSetting().outcome(of: "HTTP/1.1 200 OK\r\n\(fields)" + Self.fields).head
+
+        #expect(head?.setsCookies == true && head?.hasContentCoding == true)
+        #expect(head?.headers.values("Set-Cookie") == ["a=1"])
+    }
+
+    @Test func `T-MSG-26 white space before a colon of an interim response ends the connection`() {
+        let interim = "HTTP/1.1 103 Early\r\nLink : x\r\n\r\n"
+        let outcome = ResponseSetting().outcome(of: "\(interim)HTTP/1.1 200 OK\r\n" + Self.fields)
+
+        #expect(outcome.interim.first?.headers.first("Link") == "x")
+        #expect(outcome.text == "ok" && !outcome.framedExactly)
+    }
+
+    @Test func `T-MSG-26 a connection that goes on as something else has no white space before a colon`() {
+        let tunnel = ResponseSetting(method: "CONNECT")
+        WireRow("HTTP/1.1 200 OK\r\nX : y\r\n\r\n", .refused(.header)).check(tunnel)
+        WireRow("HTTP/1.1 407 No\r\nX : y\r\n" + Self.fields, .refused(.header)).check(tunnel)
+
+        var decoder = ResponseDecoder(method: .webSocket)
+        let wire = Array("HTTP/1.1 101 Switching\r\nSec-WebSocket-Accept : x\r\n\r\n".utf8)
+        let error = #expect(throws: HTTP1Error.self) {
+            _ = try wire.withUnsafeBytes { try decoder.decode($0).consumed }
+        }
+        #expect(error?.kind == .header)
+    }
+
+    @Test func `T-MSG-26 a line is no longer for white space before its colon`() {
+        var setting = ResponseSetting()
+        setting.limits.lineBytes = 40
+        let wire = { "HTTP/1.1 200 OK\r\nX\(String(repeating: " ", count: $0)): y\r\n" + Self.fields }
+
+        #expect(setting.outcome(of: wire(36)).text == "ok")
+        #expect(setting.outcome(of: wire(37)).error == .limit(.lineBytes))
     }
 
     @Test(arguments: [" Content-Length: 2", "\tX: y", " ", "\t\r\nX: y", " folded", " \r\n b"])
@@ -241,13 +313,25 @@ import Testing
 
     @Test(arguments: [
         "Transfer-Encoding: chunked\r\n ,identity", "Transfer-Encoding: chunked\r\n ", "transfer-encoding: chunked\n\t",
-        "Content-Length: 2\r\n 2", "Content-Length: 2\r\n ", "CONTENT-LENGTH: 2\r\n\t\r\nX: y",
+        "Content-Length: 2\r\n 2", "CONTENT-LENGTH: 2\r\n \r\n 2", "Content-Length: 2\r\n\t,",
         "X: a\r\n b\r\nContent-Length: 2\r\n ,2",
     ])
     func `T-MSG-27 a folded field that says where the body ends is refused`(field: String) {
         WireRow("HTTP/1.1 200 OK\r\n\(field)\r\n\r\nok", .refused(.header)).check()
         WireRow("HTTP/1.1 200 OK\r\n\(field)\r\n\r\n", .refused(.header)).check(ResponseSetting(method: "CONNECT"))
         WireRow("HTTP/1.1 200 OK\r\n\(field)\r\n\r\n", .refused(.header)).check(ResponseSetting(method: "HEAD"))
+    }
+
+    @Test(arguments: ["Content-Length: 2\r\n ", "CONTENT-LENGTH: 2\r\n\t\r\n  \t", "Content-Length:2\n "])
+    func `T-MSG-27 an empty fold adds nothing to a length, and the connection is not used again`(field: String) {
+        for after in ["", "\r\nX: y"] {
+            let outcome = ResponseSetting().outcome(of: "HTTP/1.1 200 OK\r\n\(field)\(after)\r\n\r\nok")
+
+            #expect(outcome.text == "ok" && outcome.error == nil && outcome.head?.contentLength == 2)
+            #expect(!outcome.framedExactly && outcome.head?.persistent == false)
+            #expect(outcome.head?.headers.first("Content-Length") == "2")
+        }
+        WireRow("HTTP/1.1 200 OK\r\n\(field)\r\n\r\n", .closed(200, "")).check(ResponseSetting(method: "HEAD"))
     }
 
     @Test func `T-MSG-27 the error for a folded length shows all of its lines`() {

@@ -75,7 +75,9 @@ import Testing
     @Test(arguments: [
         "GET / HTTP/1.1\r\nHost: a\r\nHost: a", "GET / HTTP/1.1\r\nA: b", "GET / HTTP/1.0\r\nHost: a\r\nHost: b",
         "GET / HTTP/1.1\nHost: a", "GET / HTTP/1.1\r\nHost: a\nB: c", "GET / HTTP/1.1\r\nHost : a",
-        "GET / HTTP/1.1\r\nHost: a\r\n B: c", "GET / HTTP/1.1\r\nHost: a\r\nB: \0", "GET / HTTP/1.1\r\nHost: a\rB: c",
+        "GET / HTTP/1.1\r\nHost: a\r\n B: c", "GET / HTTP/1.1\r\nHost: a\r\nB : c",
+        "GET / HTTP/1.1\r\nHost: a\r\nB\t: c", "GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n ",
+        "GET / HTTP/1.1\r\nHost: a\r\nB: \0", "GET / HTTP/1.1\r\nHost: a\rB: c",
     ])
     func `a request with a doubtful head is refused`(head: String) {
         let isLine = head.hasPrefix("GET / HTTP/1.1\n")
@@ -86,10 +88,16 @@ import Testing
         "Content-Length: 5\r\nTransfer-Encoding: chunked", "Transfer-Encoding: chunked\r\nContent-Length: 5",
         "Content-Length: 5\r\nContent-Length: 5", "Content-Length: 5, 5", "Content-Length: 5\r\nContent-Length: 6",
         "Content-Length: +5", "Transfer-Encoding: gzip", "Transfer-Encoding: gzip, chunked",
-        "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked",
+        "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked", "Transfer-Encoding: chunked, chunked",
     ])
     func `a request framed in two ways is refused`(fields: String) {
         #expect(Self.outcome(of: "POST / HTTP/1.1\r\nHost: a\r\n\(fields)\r\n\r\n0\r\n\r\n").error == .framing)
+    }
+
+    @Test(arguments: ["1 \r\na\r\n0\r\n\r\n", "1\r\na\r\n0 \r\n\r\n", "1\t\r\na\r\n0\r\n\r\n"])
+    func `blanks behind the size of a request's chunk are refused`(body: String) {
+        let head = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+        #expect(Self.outcome(of: head + body).error == .chunk)
     }
 
     @Test func `chunked in an HTTP 1.0 request is refused`() {
