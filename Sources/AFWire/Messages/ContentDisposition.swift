@@ -44,7 +44,8 @@ package struct ContentDisposition: Sendable, Equatable {
         self = parsed
     }
 
-    /// `UTF-8'en'%e2%82%ac` (RFC 8187 §3.2). Only the two charsets the RFCs ever named.
+    /// `UTF-8'en'%e2%82%ac` (RFC 8187 §3.2). Only the two charsets the RFCs ever named, in any case; some servers write
+    /// the first without its hyphen, as browsers accept.
     static func extendedValue(_ bytes: [UInt8]) -> String? {
         let parts = bytes.split(separator: UInt8(ascii: "'"), maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3 else { return nil }
@@ -52,7 +53,9 @@ package struct ContentDisposition: Sendable, Equatable {
         guard let decoded = encoded.withUnsafeBytes({ PercentEncoding.decode($0) }) else { return nil }
         let charset = Array(parts[0])
         return charset.withUnsafeBytes { charset in
-            if ByteScanning.equalsIgnoringCase(charset, "utf-8") { return String(validating: decoded, as: UTF8.self) }
+            if ByteScanning.equalsIgnoringCase(charset, "utf-8") || ByteScanning.equalsIgnoringCase(charset, "utf8") {
+                return String(validating: decoded, as: UTF8.self)
+            }
             guard ByteScanning.equalsIgnoringCase(charset, "iso-8859-1") else { return nil }
             return HTTPText.latin1(decoded)
         }
