@@ -8,19 +8,27 @@ extension HTTPCookie {
     ///
     /// - Parameters:
     ///   - headerFields: The fields as ``HTTPURLResponse/allHeaderFields`` has them: several `Set-Cookie` lines in one
-    ///     value, separated by line feeds. A comma separates nothing, since it may stand in dates and values: text that
-    ///     a server puts into the value of one cookie could otherwise set another.
+    ///     value, separated by line feeds. A value without line feeds may come from another loader, which joins the
+    ///     lines by commas: there a cookie begins behind a comma if a name and `=` follow, and not in a date or in
+    ///     quotation marks. So text that a server puts into the value of a cookie could set another one of that server;
+    ///     a session reads the lines of the wire, where a comma separates nothing.
     ///   - URL: The URL of the response. If it has no host, there are no cookies.
     public class func cookies(withResponseHeaderFields headerFields: [String: String], for URL: URL) -> [HTTPCookie] {
         guard let question = CookieQuestion(URL) else { return [] }
         let now = Date.nowInSeconds
         var cookies: [HTTPCookie] = []
         for (name, value) in headerFields where ASCII.lowered(name) == "set-cookie" {
-            for line in value.utf8.split(separator: UInt8(ascii: "\n")) {
-                if let content = try? admitted(Array(line), question, now) { cookies.append(HTTPCookie(content)) }
+            for line in lines(of: Array(value.utf8)) {
+                if let content = try? admitted(line, question, now) { cookies.append(HTTPCookie(content)) }
             }
         }
         return cookies
+    }
+
+    /// The lines that a loader has joined: ours by line feeds, others by commas.
+    private static func lines(of value: [UInt8]) -> [[UInt8]] {
+        let lines = value.split(separator: UInt8(ascii: "\n")).map(Array.init)
+        return lines.count == 1 ? JoinedCookies.lines(of: lines[0]) : lines
     }
 
     private static func admitted(

@@ -1,3 +1,4 @@
+import AFState
 import Foundation
 import Testing
 
@@ -145,6 +146,36 @@ extension CookieRules {
             )
             #expect(HTTPCookie.requestHeaderFields(with: cookies) == ["Cookie": "a=1; b=2"])
             #expect(HTTPCookie.requestHeaderFields(with: []) == [:])
+        }
+
+        @Test(
+            arguments: [
+                ("a=1, b=2", ["a=1", "b=2"]), ("a=1,b=2,c=3", ["a=1", "b=2", "c=3"]), ("a=1 ,\tb =2", ["a=1", "b=2"]),
+                ("a=1; path=/; secure, b=2; httponly", ["a=1", "b=2"]),
+                ("a=1; expires=Fri, 01 Jan 2100 00:00:00 GMT, b=2", ["a=1", "b=2"]),
+                ("a=1; Expires=Friday, 01-Jan-2100 00:00:00 GMT; Path=/,b=2", ["a=1", "b=2"]),
+                ("a=1; expires=Fri, 01 Jan 2100 00:00:00 GMT", ["a=1"]), ("a=1,, b=2", ["a=1,", "b=2"]),
+                ("a=1,2,3", ["a=1,2,3"]), ("a=x, y", ["a=x, y"]), ("a=x, y z=1", ["a=x, y z=1"]),
+                ("a=1, =2", ["a=1, =2"]), ("a=1, b;c=2", ["a=1, b"]), ("a=1,", ["a=1,"]), (", a=1", ["a=1"]),
+                ("a=\"x, b=2\", c=3", ["a=\"x, b=2\"", "c=3"]), ("a=\"x, b=2", ["a=\"x, b=2"]),
+                ("a=1, b=2\n", ["a=1", "b=2"]), ("a=1, b=2\nc=3", ["a=1, b=2", "c=3"]),
+                ("a=1, __Host-b=2", ["a=1"]), ("a=1, b=2; domain=com, c=3; domain=example.com", ["a=1", "c=3"]),
+            ]
+        )
+        func `T-MSG-31 cookies that another loader has joined by commas are several`(joined: String, pairs: [String]) {
+            let cookies = HTTPCookie.cookies(withResponseHeaderFields: ["Set-Cookie": joined], for: site)
+
+            #expect(cookies.map { "\($0.name)=\($0.value)" } == pairs)
+            let dated = cookies.filter { $0.expiresDate != nil }
+            #expect(dated.map(\.name) == (joined.contains("2100") ? ["a"] : []))
+        }
+
+        @Test func `T-MSG-31 a comma separates nothing in a line of the wire`() {
+            let storage = HTTPCookieStorage()
+            let question = CookieQuestion(URL(string: "http://www.example.com/")!)!
+            storage.receive([Array("a=1, b=2".utf8)], for: question, now: 0)
+
+            #expect(storage.cookies(for: question).map(\.value) == ["1, b=2"])
         }
 
         @Test func `descriptions hold no value`() throws {
