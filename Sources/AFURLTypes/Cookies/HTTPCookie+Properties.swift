@@ -11,6 +11,9 @@ extension HTTPCookie {
     /// or a prefix (`__Host-`, `__Secure-`) whose conditions are not met. A path that does not begin with a slash is
     /// replaced as in a response: by the folder of the origin URL, or the root.
     ///
+    /// A name, value or path whose bytes are no UTF-8 comes as bytes, with its text or without
+    /// (``HTTPCookiePropertyKey/valueBytes``).
+    ///
     /// Values may be any strings (a `Substring`, an `NSString`), URLs, numbers or dates, of Swift or of Foundation.
     public convenience init?(properties: [HTTPCookiePropertyKey: Any]) {
         guard let content = CookieContent(properties) else { return nil }
@@ -23,6 +26,9 @@ extension HTTPCookie {
             .name: name, .value: value, .domain: domain, .path: path, .version: "\(version)",
             .discard: isSessionOnly ? "TRUE" : "FALSE",
         ]
+        all[.nameBytes] = content.name.unlessText
+        all[.valueBytes] = content.value.unlessText
+        all[.pathBytes] = content.path.unlessText
         all[.expires] = expiresDate
         if isSecure { all[.secure] = "TRUE" }
         if isHTTPOnly { all[.httpOnly] = "TRUE" }
@@ -39,16 +45,15 @@ extension HTTPCookie {
 extension CookieContent {
     fileprivate init?(_ properties: [HTTPCookiePropertyKey: Any]) {
         let origin = properties.url(.originURL).flatMap { CookieQuestion($0) }
-        guard let name = properties.text(.name), let value = properties.text(.value),
-            let path = properties.text(.path), let scope = CookieContent.scope(properties, origin)
+        guard let name = properties.bytes(.name, .nameBytes), let value = properties.bytes(.value, .valueBytes),
+            let path = properties.bytes(.path, .pathBytes), let scope = CookieContent.scope(properties, origin)
         else { return nil }
         self.init(
-            name: Array(name.utf8),
-            value: Array(value.utf8),
+            name: name,
+            value: value,
             domain: scope.domain,
             isHostOnly: scope.isHostOnly,
-            path: path.utf8.first == UInt8(ascii: "/")
-                ? Array(path.utf8) : CookieMatching.defaultPath(origin?.path ?? []),
+            path: path.first == UInt8(ascii: "/") ? path : CookieMatching.defaultPath(origin?.path ?? []),
             expires: CookieContent.expiry(properties),
             isSecure: properties.flag(.secure),
             isHTTPOnly: properties.flag(.httpOnly),
@@ -110,7 +115,21 @@ extension CookieContent.Details {
     }
 }
 
+extension [UInt8] {
+    /// The bytes, if they are no UTF-8: their text alone does not give them back.
+    fileprivate var unlessText: Data? { String(validating: self, as: UTF8.self) == nil ? Data(self) : nil }
+}
+
 extension [HTTPCookiePropertyKey: Any] {
+    /// The UTF-8 of a text, or the bytes that it stands for.
+    fileprivate func bytes(_ key: HTTPCookiePropertyKey, _ bytesKey: HTTPCookiePropertyKey) -> [UInt8]? {
+        let text = text(key)
+        guard let bytes = (self[bytesKey] as? Data).map(Array.init) else { return text.map { Array($0.utf8) } }
+        // A program that changes the text of a cookie's properties means the text.
+        if let text, !HTTPText.decode(bytes).hasSameBytes(as: text) { return Array(text.utf8) }
+        return bytes
+    }
+
     fileprivate func text(_ key: HTTPCookiePropertyKey) -> String? {
         switch self[key] {
         case let text as any StringProtocol: String(text)

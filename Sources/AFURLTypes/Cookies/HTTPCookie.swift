@@ -173,6 +173,12 @@ public struct HTTPCookiePropertyKey: RawRepresentable, Hashable, Sendable {
     /// Whether scripts of a document must not see the cookie, with the values of ``secure``. It is kept, and has no
     /// effect here.
     public static let httpOnly = HTTPCookiePropertyKey("HttpOnly")
+    /// The bytes of the name where they are no UTF-8. A `Data`, which counts unless ``name`` is another text.
+    public static let nameBytes = HTTPCookiePropertyKey("NameBytes")
+    /// The bytes of the value where they are no UTF-8. A `Data`, which counts unless ``value`` is another text.
+    public static let valueBytes = HTTPCookiePropertyKey("ValueBytes")
+    /// The bytes of the path where they are no UTF-8. A `Data`, which counts unless ``path`` is another text.
+    public static let pathBytes = HTTPCookiePropertyKey("PathBytes")
 }
 
 /// The values of `SameSite`.

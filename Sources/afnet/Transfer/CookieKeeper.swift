@@ -1,5 +1,5 @@
 package import AFURLSession
-import Foundation
+package import Foundation
 
 /// The jar of one group: reads it from files, and writes it. Cookies of the command line belong to the request and
 /// never to the jar, which would send them to every port of their host, and without TLS.
@@ -22,7 +22,7 @@ import Foundation
             if error.isMissingFile { return }
             throw TransferFailure(.cannotRead, "--cookie-file: \(path): \(error.text)")
         }
-        let found = CookieText.cookies(in: String(decoding: data, as: UTF8.self))
+        let found = CookieText.cookies(in: data)
         cookies.add(options.skipsSessionCookies ? found.filter { !$0.isSessionOnly } : found)
     }
 
@@ -30,7 +30,7 @@ import Foundation
     func finish() throws(TransferFailure) {
         guard let path = options.jar else { return }
         do throws(SystemFailure) {
-            let text = Data(CookieText.text(of: cookies.storage.cookies ?? []).utf8)
+            let text = CookieText.text(of: cookies.storage.cookies ?? [])
             if path == "-" {
                 try Descriptor.standardOutput.write(text)
             } else {
@@ -64,29 +64,30 @@ import Foundation
     private func key(_ cookie: HTTPCookie) -> [String] { [cookie.domain, cookie.path, cookie.name] }
 }
 
-/// Files of cookies in Netscape's format: seven fields on a line, separated by tabs.
+/// Files of cookies in Netscape's format: seven fields on a line, separated by tabs. Names, values and paths are bytes, which
+/// need not be UTF-8.
 package enum CookieText {
     static let sizeLimit = 16 << 20
-    private static let hiddenPrefix = "#HttpOnly_"
+    private static let hiddenPrefix = Array("#HttpOnly_".utf8)
+    private static let tab = UInt8(ascii: "\t")
 
     /// Ignores lines that are not cookies.
-    package static func cookies(in text: String) -> [HTTPCookie] {
-        // By scalars: other signs that end a line may stand in a value.
-        text.unicodeScalars.split { $0 == "\n" || $0 == "\r" }.compactMap { cookie(String($0)) }
+    package static func cookies(in file: Data) -> [HTTPCookie] {
+        Array(file).split { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }.compactMap(cookie)
     }
 
-    private static func cookie(_ line: String) -> HTTPCookie? {
-        let isHidden = line.hasPrefix(hiddenPrefix)
-        if line.hasPrefix("#"), !isHidden { return nil }
+    private static func cookie(_ line: ArraySlice<UInt8>) -> HTTPCookie? {
+        let isHidden = line.starts(with: hiddenPrefix)
+        if line.first == UInt8(ascii: "#"), !isHidden { return nil }
         var fields = line.dropFirst(isHidden ? hiddenPrefix.count : 0)
-            .split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
+            .split(separator: tab, omittingEmptySubsequences: false)
         // Some programs leave out an empty value with its tab.
-        if fields.count == 6 { fields.append("") }
-        guard fields.count == 7, let expires = Double(fields[4]) else { return nil }
-        let host = fields[0].drop { $0 == "." }
+        if fields.count == 6 { fields.append([]) }
+        guard fields.count == 7, let expires = Double(text(fields[4])) else { return nil }
+        let host = text(fields[0].drop { $0 == UInt8(ascii: ".") })
         var properties: [HTTPCookiePropertyKey: Any] = [
-            .domain: isYes(fields[1]) ? ".\(host)" : String(host), .path: fields[2], .name: fields[5],
-            .value: fields[6],
+            .domain: isYes(fields[1]) ? ".\(host)" : host, .pathBytes: Data(fields[2]), .nameBytes: Data(fields[5]),
+            .valueBytes: Data(fields[6]),
         ]
         if isYes(fields[3]) { properties[.secure] = "TRUE" }
         if isHidden { properties[.httpOnly] = "TRUE" }
@@ -94,24 +95,35 @@ package enum CookieText {
         return HTTPCookie(properties: properties)
     }
 
-    private static func isYes(_ field: String) -> Bool { field.uppercased() == "TRUE" }
+    private static func text(_ field: ArraySlice<UInt8>) -> String { String(decoding: field, as: UTF8.self) }
 
-    package static func text(of cookies: [HTTPCookie]) -> String {
-        let head = "# Netscape HTTP Cookie File\n# Written by afnet. A program that reads it can log in as you.\n\n"
-        // A tab in a value, which a cookie may have, would end the field: leave such cookies out.
-        return head + cookies.map(line).filter { $0.count(where: { $0 == "\t" }) == 6 }.map { $0 + "\n" }.joined()
+    private static func isYes(_ field: ArraySlice<UInt8>) -> Bool { text(field).uppercased() == "TRUE" }
+
+    package static func text(of cookies: [HTTPCookie]) -> Data {
+        var file = Data(
+            "# Netscape HTTP Cookie File\n# Written by afnet. A program that reads it can log in as you.\n\n".utf8
+        )
+        for line in cookies.map(line) where line.count(where: { $0 == tab }) == 6 {
+            // A tab in a value, which a cookie may have, would end the field: leave such cookies out.
+            file += line + [UInt8(ascii: "\n")]
+        }
+        return file
     }
 
-    private static func line(_ cookie: HTTPCookie) -> String {
+    private static func line(_ cookie: HTTPCookie) -> [UInt8] {
+        let properties = cookie.properties ?? [:]
+        func bytes(_ text: String, _ key: HTTPCookiePropertyKey) -> [UInt8] {
+            Array(properties[key] as? Data ?? Data(text.utf8))
+        }
         let fields = [
-            (cookie.isHTTPOnly ? hiddenPrefix : "") + cookie.domain,
-            cookie.domain.hasPrefix(".") ? "TRUE" : "FALSE",
-            cookie.path,
-            cookie.isSecure ? "TRUE" : "FALSE",
-            cookie.expiresDate.map { String(Int64($0.timeIntervalSince1970)) } ?? "0",
-            cookie.name,
-            cookie.value,
+            (cookie.isHTTPOnly ? hiddenPrefix : []) + cookie.domain.utf8,
+            Array((cookie.domain.hasPrefix(".") ? "TRUE" : "FALSE").utf8),
+            bytes(cookie.path, .pathBytes),
+            Array((cookie.isSecure ? "TRUE" : "FALSE").utf8),
+            Array((cookie.expiresDate.map { String(Int64($0.timeIntervalSince1970)) } ?? "0").utf8),
+            bytes(cookie.name, .nameBytes),
+            bytes(cookie.value, .valueBytes),
         ]
-        return fields.joined(separator: "\t")
+        return Array(fields.joined(separator: [tab]))
     }
 }

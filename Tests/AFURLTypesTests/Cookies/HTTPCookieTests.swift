@@ -110,6 +110,36 @@ extension CookieRules {
             }
         }
 
+        @Test func `T-MSG-32 properties make a cookie again whose bytes are no UTF-8`() throws {
+            let storage = HTTPCookieStorage()
+            let question = CookieQuestion(URL(string: "http://www.example.com/")!)!
+            var line: [UInt8] = [0x61, 0xE9, 0x3D, 0x80, 0xFF]
+            line += "; path=/".utf8
+            line.append(0xE9)
+            storage.receive([line, Array("b=\u{E9}".utf8)], for: question, now: Date.nowInSeconds)
+            let (odd, plain) = try (#require(storage.cookies?.first), #require(storage.cookies?.last))
+            var changed = try #require(odd.properties)
+
+            #expect(
+                HTTPCookie(properties: changed) == odd
+                    && HTTPCookie(properties: changed)?.content.value == [0x80, 0xFF]
+            )
+            #expect(
+                odd.properties?[.value] as? String == "\u{80}\u{FF}"
+                    && odd.properties?[.valueBytes] as? Data == Data([0x80, 0xFF])
+            )
+            #expect(plain.properties?[.valueBytes] == nil && HTTPCookie(properties: plain.properties ?? [:]) == plain)
+            changed[.value] = "new"
+            #expect(HTTPCookie(properties: changed)?.content.value == Array("new".utf8))
+            #expect(HTTPCookie(properties: changed)?.content.name == odd.content.name)
+            changed[.value] = nil
+            #expect(HTTPCookie(properties: changed) == odd)
+            changed[.valueBytes] = Data([0x0A])
+            #expect(HTTPCookie(properties: changed) == nil)
+            changed[.valueBytes] = nil
+            #expect(HTTPCookie(properties: changed) == nil)
+        }
+
         @Test func `lifetimes are read from dates, texts and seconds`() throws {
             #expect(
                 cookie([.expires: "Wed, 01 Jan 2070 00:00:00 GMT"])?.expiresDate?.timeIntervalSince1970 == 3_155_760_000

@@ -148,7 +148,7 @@ import afnet
             a.example\tFALSE\t/\tFALSE\tsoon\tname\tvalue
 
             """
-        let cookies = CookieText.cookies(in: text.replacing(" and ;x", with: ""))
+        let cookies = CookieText.cookies(in: Data(text.replacing(" and ;x", with: "").utf8))
 
         #expect(cookies.map(\.name) == ["name", "empty", "nothing"])
         #expect(cookies.map(\.domain) == [".example.com", "www.example.com", "www.example.com"])
@@ -162,8 +162,53 @@ import afnet
             www.example.com\tFALSE\t/\tFALSE\t0\tempty\t
 
             """
-        let written = CookieText.text(of: CookieText.cookies(in: text))
+        let written = CookieText.text(of: CookieText.cookies(in: Data(text.utf8)))
 
-        #expect(written.hasSuffix(text))
+        #expect(String(decoding: written, as: UTF8.self).hasSuffix(text))
+    }
+
+    @Test func `every byte that a cookie may have is written and read back`() throws {
+        let bytes = (UInt8.min...UInt8.max).filter { $0 >= 0x20 && $0 != 0x7F && $0 != UInt8(ascii: ";") }
+        let name = bytes.filter { $0 != UInt8(ascii: "=") && $0 > 0x20 }
+        var line = Array("a.example\tFALSE\t/".utf8)
+        line.append(0xE9)
+        line += "\tFALSE\t0\t".utf8
+        line += name
+        line += "\tx".utf8
+        line += bytes
+        line += "x\n".utf8
+        // A tab with a combining sign behind it is a tab all the same.
+        let combined = Array("a.example\tFALSE\t/\tFALSE\t0\tn\t\u{301}v\n".utf8)
+        let cookies = CookieText.cookies(in: Data(line + combined))
+
+        #expect(cookies.count == 2)
+        #expect(CookieText.text(of: cookies).suffix(line.count + combined.count) == Data(line + combined))
+    }
+
+    @Test func `bytes that are no UTF-8 come back from the jar as they came from the server`() async throws {
+        let values = [[0xE9], Array("\u{E9}".utf8), [0x80, 0xFF, 0xC3]] as [[UInt8]]
+        var reply = Array("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n".utf8)
+        var expected = Array("Cookie: ".utf8)
+        for (number, value) in values.enumerated() {
+            reply += "Set-Cookie: n\(number)=".utf8
+            reply += value
+            reply += "; Max-Age=999\r\n".utf8
+            expected += "\(number == 0 ? "" : "; ")n\(number)=".utf8
+            expected += value
+        }
+        reply += "\r\n".utf8
+        server.route("GET", "/bytes", .raw(bytes: reply))
+        let jar = folder.path("jar")
+
+        _ = try await Program.run("-c", jar, server.url("/bytes").absoluteString, see)
+        _ = try await Program.run("--cookie-file", jar, "-c", folder.path("next"), see)
+        _ = try await Program.run("--cookie-file", folder.path("next"), see)
+
+        let heads = server.requests.filter { $0.target == "/see" }.map(\.rawHead)
+        #expect(heads.count == 3)
+        for head in heads {
+            let lines = head.split(separator: UInt8(ascii: "\n")).map { Data($0.filter { $0 != UInt8(ascii: "\r") }) }
+            #expect(lines.contains(Data(expected)), "\(lines)")
+        }
     }
 }
