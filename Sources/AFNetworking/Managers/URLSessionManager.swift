@@ -19,8 +19,8 @@ public import Foundation
 /// is the main queue unless you set one: **while the main thread is blocked, none is called**. All other closures are
 /// called on ``operationQueue``.
 ///
-/// The session retains its delegate, so a manager lives until its session is invalidated
-/// (``invalidateSessionCancelingTasks(_:resetSession:)``). Make one for each server, and keep it.
+/// A manager lives as long as the program refers to it, or one of its tasks runs or was never resumed. Then its session ends
+/// and closes the connections. Make one for each server, and keep it: another one has to connect anew.
 open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSerializing, URLSessionDataDelegate,
     URLSessionDownloadDelegate, URLSessionTaskStateDelegate, @unchecked Sendable
 {
@@ -142,7 +142,8 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
                 configuration: configuration(for: &state),
                 delegate: self,
                 delegateQueue: operationQueue,
-                world: state.world
+                world: state.world,
+                holdsDelegate: false
             )
             state.session = session
             return (session, true)

@@ -105,6 +105,21 @@ public struct EventStream: AsyncSequence, Sendable {
     let request: URLRequest
     let options: EventStreamOptions
     let delegate: (any URLSessionTaskDelegate)?
+    /// Held also while the stream waits to connect again.
+    private let sessionDelegate: (any URLSessionDelegate)?
+
+    init(
+        session: URLSession,
+        request: URLRequest,
+        options: EventStreamOptions,
+        delegate: (any URLSessionTaskDelegate)?
+    ) {
+        self.session = session
+        self.request = request
+        self.options = options
+        self.delegate = delegate
+        sessionDelegate = session.lentDelegate
+    }
 
     /// Connects when the first event is asked for.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }

@@ -55,11 +55,11 @@ final class SessionCore {
     /// What wakes the streams and WebSockets that wait to connect again.
     @exclusivity(unchecked) var sleepers: [ObjectIdentifier: () -> Void] = [:]
 
-    @exclusivity(unchecked) private(set) var delegate: (any URLSessionDelegate)?
-    /// The delegate, if it hears about tasks.
-    @exclusivity(unchecked) private(set) var taskDelegate: (any URLSessionTaskDelegate)?
-    /// The delegate, if it takes the bodies of responses.
-    @exclusivity(unchecked) private(set) var dataDelegate: (any URLSessionDataDelegate)?
+    @exclusivity(unchecked) private var heldDelegate: (any URLSessionDelegate)?
+    @exclusivity(unchecked) private var heldTaskDelegate: (any URLSessionTaskDelegate)?
+    @exclusivity(unchecked) private var heldDataDelegate: (any URLSessionDataDelegate)?
+    /// The delegate, if the session does not hold it.
+    @exclusivity(unchecked) private var lent: LentDelegate?
     @exclusivity(unchecked) private(set) var isInvalidated = false
     @exclusivity(unchecked) private var tasks: ContiguousArray<Load?> = []
     @exclusivity(unchecked) private var freePlaces: ContiguousArray<UInt32> = []
@@ -72,6 +72,7 @@ final class SessionCore {
         rules: SessionRules,
         proxies: ProxySelection,
         delegate: (any URLSessionDelegate)?,
+        lent: LentDelegate? = nil,
         callbacks: any CallbackExecutor,
         asksRegisteredClasses: Bool = false,
         events: EventDispatcher?
@@ -80,9 +81,10 @@ final class SessionCore {
         loop = world.loop
         self.events = events
         self.settings = settings
-        self.delegate = delegate
-        taskDelegate = delegate as? any URLSessionTaskDelegate
-        dataDelegate = delegate as? any URLSessionDataDelegate
+        heldDelegate = delegate
+        heldTaskDelegate = delegate as? any URLSessionTaskDelegate
+        heldDataDelegate = delegate as? any URLSessionDataDelegate
+        self.lent = lent
         deadlines = DeadlineWatch(loop: world.loop)
         cookies = settings.cookies.setsCookies && settings.cookies.policy != .never ? settings.cookies.storage : nil
         steps = LoadSteps(for: settings, asksRegisteredClasses: asksRegisteredClasses, in: world)
@@ -139,6 +141,21 @@ final class SessionCore {
     }
 
     // MARK: - Delegates
+
+    var delegate: (any URLSessionDelegate)? { heldDelegate ?? lent?.delegate }
+
+    /// The delegate, if it hears about tasks.
+    var taskDelegate: (any URLSessionTaskDelegate)? { heldTaskDelegate ?? lent?.task }
+
+    /// The delegate, if it takes the bodies of responses.
+    var dataDelegate: (any URLSessionDataDelegate)? { heldDataDelegate ?? lent?.data }
+
+    private func forgetDelegate() {
+        heldDelegate = nil
+        heldTaskDelegate = nil
+        heldDataDelegate = nil
+        lent = nil
+    }
 
     func noteMissing(_ method: OptionalMethod, in type: AnyClass) {
         optionalMethods.noteMissing(method, in: type)
@@ -231,9 +248,7 @@ final class SessionCore {
         pool.shutDown()
         deadlines.shutDown()
         guard let delegate else { return }
-        self.delegate = nil
-        taskDelegate = nil
-        dataDelegate = nil
+        forgetDelegate()
         session.forgetDelegate()
         outbox.post(.block { delegate.urlSession(session, didBecomeInvalidWithError: nil) })
     }
@@ -241,9 +256,7 @@ final class SessionCore {
     /// The program has released the session, and no longer has any way to use it.
     func abandon() {
         isInvalidated = true
-        delegate = nil
-        taskDelegate = nil
-        dataDelegate = nil
+        forgetDelegate()
         pool.shutDown()
         deadlines.shutDown()
     }

@@ -51,6 +51,8 @@ public final class URLSession: NSObject, Sendable {
         var delegate: (any URLSessionDelegate)?
         /// The delegate, if it hears of resumed and suspended tasks.
         var stateDelegate: (any URLSessionTaskStateDelegate)?
+        /// The delegate, if the session does not hold it; the two above are nil then.
+        var lent: LentDelegate?
         var receiversTakeResponses = false
         var ignoredDelegateMethods: DelegateMethods = []
         /// Tasks that may not have been resumed.
@@ -91,6 +93,8 @@ public final class URLSession: NSObject, Sendable {
     private let missing = Lock(OptionalMethods())
     /// Whether the delegate hears of resumed and suspended tasks.
     let tellsTaskStates: Bool
+    /// Whether the session holds its delegate until it is invalid, or the delegate owns the session.
+    let holdsDelegate: Bool
 
     /// Makes a session without a delegate, with a serial queue of its own for completion handlers.
     public convenience init(configuration: URLSessionConfiguration) {
@@ -113,12 +117,16 @@ public final class URLSession: NSObject, Sendable {
     }
 
     /// Makes a session in a world of its own.
+    ///
+    /// - Parameter holdsDelegate: False for a delegate that owns the session: when the program has let go of the delegate,
+    ///   and no task runs, both are released.
     package init(
         configuration: URLSessionConfiguration,
         delegate: (any URLSessionDelegate)?,
         delegateQueue queue: OperationQueue?,
         world: World,
-        asksRegisteredClasses: Bool = false
+        asksRegisteredClasses: Bool = false,
+        holdsDelegate: Bool = true
     ) {
         let settings = configuration.settings
         self.world = world
@@ -131,8 +139,12 @@ public final class URLSession: NSObject, Sendable {
             world.callbackExecutor ?? inPlace
             ?? OperationQueueExecutor(delegateQueue, shortcut: own, for: world.loop)
         ownConfiguration = URLSessionConfiguration(settings)
+        self.holdsDelegate = holdsDelegate
         let stateDelegate = delegate as? any URLSessionTaskStateDelegate
-        state = Lock(State(delegate: delegate, stateDelegate: stateDelegate))
+        let lent = holdsDelegate ? nil : delegate.map(LentDelegate.init)
+        state = Lock(
+            lent == nil ? State(delegate: delegate, stateDelegate: stateDelegate) : State(lent: lent)
+        )
         tellsTaskStates = stateDelegate != nil
         let events = EventDispatcher(settings.monitoring.monitors, in: world)
         self.events = events
@@ -145,7 +157,8 @@ public final class URLSession: NSObject, Sendable {
                 settings: settings,
                 rules: rules,
                 proxies: proxies,
-                delegate: delegate,
+                delegate: lent == nil ? delegate : nil,
+                lent: lent,
                 callbacks: callbacks,
                 asksRegisteredClasses: asksRegisteredClasses,
                 events: events
@@ -168,7 +181,10 @@ public final class URLSession: NSObject, Sendable {
     public var configuration: URLSessionConfiguration { ownConfiguration.copied() }
 
     /// The delegate, until the session has become invalid.
-    public var delegate: (any URLSessionDelegate)? { state.withLock { $0.delegate } }
+    public var delegate: (any URLSessionDelegate)? {
+        let (held, lent) = state.withLock { ($0.delegate, $0.lent) }
+        return held ?? lent?.delegate
+    }
 
     /// A name for the session, for your own use.
     public var sessionDescription: String? {
@@ -208,7 +224,8 @@ public final class URLSession: NSObject, Sendable {
     func isMissing(_ method: OptionalMethod, in delegate: AnyObject) -> Bool {
         if missing.withLock({ $0.isMissing(method, in: delegate) }) { return true }
         return state.withLock {
-            $0.delegate === delegate && !$0.ignoredDelegateMethods.isDisjoint(with: method.method)
+            ($0.delegate ?? $0.lent?.delegate) === delegate
+                && !$0.ignoredDelegateMethods.isDisjoint(with: method.method)
         }
     }
 
@@ -216,6 +233,7 @@ public final class URLSession: NSObject, Sendable {
         state.withLock { state in
             state.delegate = nil
             state.stateDelegate = nil
+            state.lent = nil
         }
     }
 
@@ -251,8 +269,8 @@ public final class URLSession: NSObject, Sendable {
         for receiver: (any TaskReceiver)? = nil,
         _ body: (_ identifier: Int) -> Task
     ) -> Task {
-        let task = body(taskCount.wrappingAdd(1, ordering: .relaxed).newValue)
-        if let receiver { task.receiver = receiver }
+let task = body(taskCount.wrappingAdd(1, ordering: .relaxed).newValue)
+        if let receiver { task.receiver = receiver } else if !holdsDelegate { keepDelegate(for: task) }
         events?.created(task)
         state.withLock { state in
             if !state.isInvalidated { state.made.add(task) }
@@ -479,6 +497,39 @@ extension OperationQueue {
         queue.underlyingQueue = underlying
         queue.maxConcurrentOperationCount = 1
         return queue
+    }
+}
+
+/// A session's delegate that the session does not hold, in the roles in which it is called.
+///
+/// A session holds its delegate until it has become invalid, as Apple's does. A manager owns its session and is the delegate:
+/// if each held the other, a program that makes a manager for each request, and invalidates none, would keep all of them with
+/// their connections. So a manager lends itself. What works for it holds it: its tasks until they end, its streams and
+/// WebSockets between two of theirs.
+final class LentDelegate: Sendable {
+    weak let delegate: (any URLSessionDelegate)?
+    weak let task: (any URLSessionTaskDelegate)?
+    weak let data: (any URLSessionDataDelegate)?
+    weak let states: (any URLSessionTaskStateDelegate)?
+
+    init(_ delegate: any URLSessionDelegate) {
+        self.delegate = delegate
+        task = delegate as? any URLSessionTaskDelegate
+        data = delegate as? any URLSessionDataDelegate
+        states = delegate as? any URLSessionTaskStateDelegate
+    }
+}
+
+extension URLSession {
+    /// The delegate, for one that works for it longer than a task; nil if the session holds its delegate itself.
+    var lentDelegate: (any URLSessionDelegate)? {
+        holdsDelegate ? nil : state.withLock { $0.lent }?.delegate
+    }
+
+    /// Has the task hold the delegate until its end.
+    func keepDelegate(for task: URLSessionTask) {
+        guard let delegate = lentDelegate else { return }
+        task.snapshot.withLock { $0.plans.value.sessionDelegate = delegate }
     }
 }
 

@@ -30,8 +30,10 @@ extension URLSession {
             request.setValue("application/x-ndjson, application/jsonl, application/json", forHTTPHeaderField: "Accept")
         }
         let question = request
-        return JSONLines(decoder: decoder, limit: limit) { [self] in
-            try await bytes(for: question, expecting: .jsonLines, isApart: false, delegate: delegate).0
+        // Held until the load has begun, which then holds it.
+        return JSONLines(decoder: decoder, limit: limit) { [self, sessionDelegate = lentDelegate] in
+            defer { withExtendedLifetime(sessionDelegate) {} }
+            return try await bytes(for: question, expecting: .jsonLines, isApart: false, delegate: delegate).0
         }
     }
 }

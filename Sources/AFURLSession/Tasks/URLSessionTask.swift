@@ -76,7 +76,8 @@ public class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked 
         ///
         /// - Parameter isDelivered: Whether a callback will deliver the end. Until then a task that has succeeded is not
         ///   complete for its owner: see `delivered`.
-        /// - Returns: Both. Release them when you no longer hold the lock: their `deinit` may use the task.
+        /// - Returns: Both, and what else it has held. Release them when you no longer hold the lock: their `deinit` may
+        ///   use the task.
         mutating func complete(_ error: (any Error)?, isDelivered: Bool = false) -> Listeners {
             if !isDelivered || error != nil { life.complete() }
             self.error = error
@@ -84,7 +85,19 @@ public class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked 
                 delegate = nil
                 completion = nil
             }
-            return Listeners(delegate: delegate, completion: completion, context: takeContext())
+            return Listeners(
+                delegate: delegate,
+                completion: completion,
+                context: takeContext(),
+                sessionDelegate: takeSessionDelegate()
+            )
+        }
+
+        private mutating func takeSessionDelegate() -> (any URLSessionDelegate)? {
+            guard case .own(var plans) = plans, let delegate = plans.sessionDelegate else { return nil }
+            plans.sessionDelegate = nil
+            self.plans.value = plans
+            return delegate
         }
 
         /// The context of the code that resumed the task, for its interceptors.
@@ -101,6 +114,7 @@ public class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked 
         let delegate: (any URLSessionTaskDelegate)?
         let completion: DataCompletion?
         let context: CallerContext?
+        let sessionDelegate: (any URLSessionDelegate)?
     }
 
     struct Order {
@@ -264,7 +278,9 @@ extension URLSessionTask {
     func cancelIfSuspended() -> Bool { snapshot.withLock { $0.life.cancelIfSuspended() } }
 
     private var stateDelegate: (any URLSessionTaskStateDelegate)? {
-        session.tellsTaskStates ? session.state.withLock { $0.stateDelegate } : nil
+        guard session.tellsTaskStates else { return nil }
+        let (held, lent) = session.state.withLock { ($0.stateDelegate, $0.lent) }
+        return held ?? lent?.states
     }
 
     /// Makes the loop's side do what the snapshot says. The jobs carry no orders: if two threads resume and suspend at
@@ -463,6 +479,8 @@ enum TaskPlans: Sendable {
         var prefersIncrementalDelivery = true
         /// What the interceptors are called in; taken when they are.
         var context: CallerContext?
+        /// The session's delegate, if the session does not hold it; until the task ends.
+        var sessionDelegate: (any URLSessionDelegate)?
     }
 
     var value: Own {

@@ -122,6 +122,8 @@ public final class ReconnectingWebSocket: Sendable {
 
     private let request: URLRequest
     private let session: URLSession
+    /// Held also while it waits to connect again.
+    private let sessionDelegate: (any URLSessionDelegate)?
     private let options: WebSocketOptions
     private let reconnection: ReconnectionOptions
     private let delegate: (any ReconnectingWebSocketDelegate)?
@@ -145,6 +147,7 @@ public final class ReconnectingWebSocket: Sendable {
     ) {
         self.request = request
         self.session = session
+        sessionDelegate = session.lentDelegate
         self.options = options
         self.reconnection = reconnection
         self.delegate = delegate

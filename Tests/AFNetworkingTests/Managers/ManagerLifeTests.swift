@@ -1,6 +1,7 @@
 import AFNetworking
 import AFNetworkingTesting
 import Foundation
+import Glibc
 import Testing
 
 /// Managers leave nothing behind.
@@ -121,6 +122,120 @@ import Testing
         try await heard.wait(for: 10_000)
         try await settle { alive.value == 0 }
         #expect(alive.value == 0)
+    }
+
+    // MARK: - Managers that no program invalidates
+
+    /// A subclass, whose delegate methods the session calls.
+    private final class Hearing: HTTPSessionManager, @unchecked Sendable {
+        let ends = Counter()
+
+        override func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?)
+        {
+            ends.add(1)
+            super.urlSession(session, task: task, didCompleteWithError: error)
+        }
+    }
+
+    /// The descriptors of this process that are connected to the server.
+    private func descriptors() throws -> Int {
+        try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count { name in
+            var address = sockaddr_in()
+            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+            let result = withUnsafeMutableBytes(of: &address) { bytes in
+                getpeername(Int32(name) ?? -1, bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self), &length)
+            }
+            return result == 0 && address.sin_family == AF_INET
+                && UInt16(bigEndian: address.sin_port) == site.server.port
+        }
+    }
+
+    @Test(arguments: ["awaited", "closure", "subclass", "session", "download", "hooks"])
+    func `two hundred managers that no program invalidates leave no descriptor`(kind: String) async throws {
+        let heard = Heard<Bool>()
+        var managers: [() -> HTTPSessionManager?] = []
+        for round in 1...200 {
+            let manager =
+                kind == "subclass"
+                ? Hearing(baseURL: site.server.url("/"), sessionConfiguration: site.configuration) : freeManager
+            manager.completionQueue = .global()
+            manager.responseSerializer = HTTPResponseSerializer()
+            managers.append { [weak manager] in manager }
+            switch kind {
+            case "awaited":
+                _ = try await manager.get("bytes/10")
+                heard.say(true)
+            case "session":
+                manager.session.dataTask(with: site.request("/bytes/10")) { _, _, error in heard.say(error == nil) }
+                    .resume()
+            case "download":
+                manager.downloadTask(with: site.request("/bytes/10"), progress: nil, destination: nil) { _, _, error in
+                    heard.say(error == nil)
+                }.resume()
+            case "hooks":
+                manager.setTaskDidCompleteBlock { _, _, error in heard.say(error == nil) }
+                manager.dataTask(
+                    with: site.request("/bytes/10"),
+                    uploadProgress: nil,
+                    downloadProgress: nil,
+                    completionHandler: nil
+                )
+                .resume()
+            default:
+                manager.get(
+                    "bytes/10",
+                    parameters: nil,
+                    success: { _, _ in heard.say(true) },
+                    failure: { _, _ in heard.say(false) }
+                )
+            }
+            // A machine has room for some hundred.
+            if round.isMultiple(of: 50) { try await heard.wait(for: round) }
+        }
+
+        try await settle { managers.allSatisfy { $0() == nil } && (try? descriptors()) == 0 }
+        #expect(managers.count { $0() != nil } == 0)
+        #expect(try descriptors() == 0)
+        #expect(heard.all.count == 200 && heard.all.allSatisfy(\.self))
+    }
+
+    @Test func `a manager that the program lets go of hears of its tasks until they end`() async throws {
+        let ends: Counter
+        weak var forgotten: Hearing?
+        site.server.route("GET", "/held", ServerReply.text("x").held(until: "go"))
+        do {
+            let manager = Hearing(baseURL: site.server.url("/"), sessionConfiguration: site.configuration)
+            (ends, forgotten) = (manager.ends, manager)
+            manager.session.dataTask(with: site.request("/held")).resume()
+        }
+        try await site.server.waitForRequests(1)
+        #expect(forgotten != nil && forgotten?.session.delegate === forgotten)
+        site.server.signal("go")
+
+        try await settle { forgotten == nil && ends.value == 1 }
+        #expect(forgotten == nil && ends.value == 1)
+    }
+
+    @Test func `a manager that the program lets go of lives as long as its streams`() async throws {
+        site.server.route("GET", "/events", ServerReply.text("data: 1\n\n").header("Content-Type", "text/event-stream"))
+        weak var forgotten: HTTPSessionManager?
+        do {
+            var options = EventStreamOptions()
+            options.initialDelay = .milliseconds(1)
+            var events: EventStream.AsyncIterator
+            do {
+                let manager = freeManager
+                forgotten = manager
+                events = manager.session.events(for: site.request("/events"), options: options).makeAsyncIterator()
+            }
+            // Each event comes with a task of its own.
+            for _ in 0..<3 {
+                #expect(try await events.next()?.data == "1")
+                #expect(forgotten != nil)
+            }
+        }
+        try await settle { forgotten == nil }
+        #expect(forgotten == nil)
     }
 
     /// Waits until the last block that retains an object is released.
