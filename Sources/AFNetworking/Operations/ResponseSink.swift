@@ -8,6 +8,8 @@ final class ResponseSink: @unchecked Sendable {
     /// Whether the stream is in memory: its bytes become the operation's data.
     let isMemory: Bool
     private var isOpen = false
+    /// Whether the stream was opened here, and reports an error since.
+    private var refusedToOpen = false
     /// The offset of the first byte in the stream, if the stream has offsets.
     private var origin: Int64?
     /// The most bytes ever written after `origin`.
@@ -42,8 +44,26 @@ final class ResponseSink: @unchecked Sendable {
     func open() {
         guard !isOpen else { return }
         isOpen = true
-        if stream.streamStatus == .notOpen { stream.open() }
+        if stream.streamStatus == .notOpen {
+            stream.open()
+            refusedToOpen = stream.streamStatus == .error
+        }
         if !isMemory { origin = offset }
+    }
+
+    /// Why the stream could not be opened; nil if it is open. The error has the domain and code of the stream's own.
+    ///
+    /// - Parameter url: What is not loaded therefore.
+    func openingError(for url: URL?) -> NSError? {
+        guard refusedToOpen, let error = stream.streamError as NSError? else { return nil }
+        let reason = error.domain == NSPOSIXErrorDomain ? SystemErrorText.of(Int32(error.code)) : "\(error)"
+        let message = """
+            The request was not sent: the operation's output stream cannot be opened: \(reason). A stream does not \
+            tell its path: look at the one it was made with, and whether its folder exists and can be written.
+            """
+        var details: [String: Any] = [NSLocalizedDescriptionKey: message]
+        details[NSURLErrorFailingURLErrorKey] = url?.withoutCredentials
+        return NSError(domain: error.domain, code: error.code, userInfo: details)
     }
 
     /// Writes all bytes, or returns the error.

@@ -31,7 +31,9 @@ extension URLConnectionOperation {
         }
         guard isWanted, let sink else { return nil }
         if !continues, !startOver(sink) { return .failure(sink.failure(.notRewindable)) }
-        state.withLock { $0.sink }?.open()
+        let (opened, url) = state.withLock { ($0.sink, $0.request.url) }
+        opened?.open()
+        if let error = opened?.openingError(for: url) { return .failure(error) }
         // The stream itself is for one attempt, of this operation or of a copy.
         var request = request
         if let stream = request.copyOfStream { request.httpBodyStream = stream }

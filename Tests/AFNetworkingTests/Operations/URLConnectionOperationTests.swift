@@ -396,6 +396,28 @@ struct URLConnectionOperationTests {
         try await eventually("the end of the stream") { stream.streamStatus == .closed }
     }
 
+    @Test("a stream that cannot be opened fails the operation before its request leaves, with all that is known of it")
+    func unopenableFile() async throws {
+        let folder = try TemporaryFolder()
+        for (path, code, reason) in [
+            ("no/such/file", ENOENT, "No such file or directory"), ("", EISDIR, "Is a directory"),
+        ] {
+            let operation = operation()
+            operation.outputStream = OutputStream(url: folder.url.appendingPathComponent(path), append: false)
+            operation.start()
+            try await operation.ended()
+
+            let error = try #require(operation.error as NSError?)
+            #expect(error.domain == NSPOSIXErrorDomain && error.code == Int(code))
+            let text = error.localizedDescription
+            for known in ["output stream", "\(reason), errno \(code)", "folder exists"] {
+                #expect(text.components(separatedBy: known).count == 2, "\(known): \(text)")
+            }
+            #expect(error.userInfo[NSURLErrorFailingURLErrorKey] as? URL == server.url("/hello"))
+            #expect(operation.response == nil && server.requests.isEmpty)
+        }
+    }
+
     @Test("a body longer than the memory allows for fails the operation, and goes to a stream of one's own in full")
     func limited() async throws {
         func loaded(limit: Int, into stream: OutputStream? = nil) async throws -> URLConnectionOperation {
