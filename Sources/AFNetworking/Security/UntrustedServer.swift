@@ -28,7 +28,7 @@ enum UntrustedServer {
         details[NSURLErrorFailingURLPeerTrustErrorKey] = trust
         details[NSURLErrorFailingURLErrorKey] = url
         details[ErrorMapping.failingURLStringKey] = url?.absoluteString
-        return URLError(.serverCertificateUntrusted, userInfo: details)
+        return URLError(reporting: .serverCertificateUntrusted, details)
     }
 
     /// The error for a server that the policy refused in a challenge.

@@ -490,6 +490,6 @@ extension DownloadConsumer {
         guard let data else { return load.end(error) }
         var details = error.userInfo
         details[NSURLSessionDownloadTaskResumeData] = data
-        load.end(URLError(error.code, userInfo: details))
+        load.end(URLError(reporting: error.code, details))
     }
 }

@@ -109,7 +109,7 @@ final class ConnectionDelegateProxy<Delegate: AnyObject>: ConnectionHearing {
     private func told(_ error: any Error) -> any Error {
         guard let cancelled = error as? URLError, cancelled.code == .cancelled, hasRefusedChallenge.withLock({ $0 })
         else { return error }
-        return URLError(.userCancelledAuthentication, userInfo: cancelled.userInfo)
+        return URLError(reporting: .userCancelledAuthentication, cancelled.userInfo)
     }
 
     // MARK: - Downloads

@@ -15,8 +15,11 @@ extension LoadFailure {
         }
 
         /// Address, outcome and the system's explanation.
-        public var description: String {
-            let explanation = errno.map { " (\(SystemErrorText.of($0)))" } ?? ""
+        public var description: String { text(beside: "") }
+
+        /// - Parameter message: What it says already: the explanation.
+        func text(beside message: String) -> String {
+            let explanation = errno.map(SystemErrorText.of).flatMap { message.contains($0) ? nil : " (\($0))" } ?? ""
             return "\(address): \(outcome.rawValue)\(explanation)"
         }
     }

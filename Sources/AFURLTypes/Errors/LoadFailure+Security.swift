@@ -40,7 +40,7 @@ extension LoadFailure.Security: CustomStringConvertible {
     /// All of it, in a block that can be pasted into a report: for each certificate subject, issuer, validity and pin.
     public var description: String { text(beside: "") }
 
-    /// - Parameter message: What it says already: the pins.
+    /// - Parameter message: What it says already: the pins, the rule.
     func text(beside message: String) -> String {
         var lines = [servedChain.isEmpty ? "  \(host) showed no certificate" : "  \(host) showed:"]
         for (depth, certificate) in servedChain.prefix(LoadFailure.Security.shownCertificates).enumerated() {
@@ -55,7 +55,7 @@ extension LoadFailure.Security: CustomStringConvertible {
         let hidden = servedChain.count - LoadFailure.Security.shownCertificates
         if hidden > 0 { lines.append("     and \(hidden) more") }
         if !reasons.isEmpty { lines.append("  wrong: \(reasons.map(\.rawValue).joined(separator: ", "))") }
-        if let rule { lines.append("  rule: \(rule)") }
+        if let rule, message.isEmpty || !message.contains(rule) { lines.append("  rule: \(rule)") }
         if let verifyResult { lines.append("  verify result: \(verifyResult)") }
         if let alert { lines.append("  alert: \(alert) (\(TLSFailure.alertName(Int32(alert))))") }
         return lines.joined(separator: "\n")

@@ -152,9 +152,16 @@ extension LoadFailure: CustomStringConvertible, LocalizedError {
     /// The message, then one line for each address that was tried, then how long each phase took, then what the server
     /// showed.
     public var description: String {
+        ([message] + evidence(attempts.map(\.description), beside: message)).joined(separator: "\n")
+    }
+
+    /// What the description has behind the message, as far as that does not say it already.
+    var evidence: [String] { evidence(attempts.map { $0.text(beside: message) }, beside: message) }
+
+    private func evidence(_ attempts: [String], beside message: String) -> [String] {
         let times = timings.map(\.description).joined(separator: ", ")
-        let lines = [message] + attempts.map { "  \($0)" } + (times.isEmpty ? [] : ["  \(times)"])
-        return (lines + (security.map { [$0.text(beside: message)] } ?? [])).joined(separator: "\n")
+        let lines = attempts.map { "  \($0)" } + (times.isEmpty ? [] : ["  \(times)"])
+        return lines + (security.map { [$0.text(beside: message)] } ?? [])
     }
 }
 

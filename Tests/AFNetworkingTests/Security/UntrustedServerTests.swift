@@ -72,6 +72,17 @@ import Testing
             text.hasPrefix("The certificate for this server is invalid.") && text.hasSuffix(failure.message),
             comment
         )
+        // Printed, it says each thing once.
+        let printed = "\(found)"
+        let pins = failure.security?.servedChain.map(\.pin.description) ?? []
+        for part in [text, failure.message, "NSErrorFailingURL", "     issued by "] + pins {
+            let isOfEach = part == "     issued by "
+            #expect(
+                printed.components(separatedBy: part).count == (isOfEach ? pins.count + 1 : 2),
+                "\(part): \(printed)"
+            )
+        }
+
         let bridged = found as NSError
         #expect(bridged.domain == NSURLErrorDomain && bridged.localizedDescription == text, comment)
         #expect(bridged.localizedFailureReason == failure.failureReason, comment)

@@ -29,6 +29,36 @@ struct ErrorMappingTests {
         #expect(!"\(bridged)".contains("CANARY"))
     }
 
+    @Test func `a printed error says each thing once`() throws {
+        let url = try #require(URL(string: "http://a.test/x?y"))
+        let peer = try RequestURL(url.absoluteString).endpoint
+        let attempts = [
+            LoadFailure.Attempt(address: "192.0.2.1:80", outcome: .failed, errno: 111),
+            LoadFailure.Attempt(address: "192.0.2.2:80", outcome: .failed, errno: 113),
+        ]
+        let error = ErrorMapping.error(.cannotConnect(peer, attempts: attempts, errno: 111), url: url)
+        let failure = try #require(error.loadFailure)
+        let advice = try #require(failure.advice)
+        var details = error.userInfo
+        details["Mine"] = 7
+        let withMore = URLError(reporting: .timedOut, details)
+
+        for text in ["\(error)", String(describing: error), String(reflecting: error), "\(error as any Error)"] {
+            #expect(text.hasPrefix("Error Domain=NSURLErrorDomain Code=-1004 \"\(failure.message)\""))
+            for part in [failure.message, advice, url.absoluteString, "Connection refused", "192.0.2.1", "192.0.2.2"] {
+                #expect(text.components(separatedBy: part).count == 2, "\(part): \(text)")
+            }
+        }
+        #expect("\(withMore)".contains("UserInfo={Mine=7, NSErrorFailingURLKey=\(url)}"))
+        #expect(
+            error.localizedDescription == failure.message && (error as NSError).userInfo.count == error.userInfo.count
+        )
+        #expect(
+            "\(URLError(reporting: .timedOut, [NSLocalizedDescriptionKey: "late"]))"
+                == "Error Domain=NSURLErrorDomain Code=-1001 \"late\""
+        )
+    }
+
     @Test(
         arguments: [
             (.request, nil, -1000), (.request, .scheme, -1002), (.request, .size, -1103), (.request, .method, -1000),
