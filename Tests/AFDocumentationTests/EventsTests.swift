@@ -136,7 +136,7 @@ final class Status: NSObject, EventStreamDelegate {
         site.server.route("GET", "/once", .status(204))
         let request = URLRequest(url: site.url("/once"))
 
-        let source = EventSource(request, session: session) { event in
+        let source = EventStreamReader(request, session: session) { event in
             show(event.name, event.data)
         } completion: { error in
             finish(error)

@@ -6,7 +6,7 @@ import Testing
 /// What the page about coming from URLSession says of Foundation's own loads, of archives and of names.
 @Suite struct SwappedImportTests {
     private enum Names {
-        typealias EventSource = AFURLSession.EventSource
+        typealias EventSource = EventStreamReader
         typealias ServerSentEvent = AFURLSession.ServerSentEvent
     }
 
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test func `the names that other packages have, too, can be told apart`() {
-        #expect(Names.EventSource.self == EventSource.self)
+        #expect(Names.EventSource.self == EventStreamReader.self)
         #expect(Names.ServerSentEvent.self == ServerSentEvent.self)
     }
 }

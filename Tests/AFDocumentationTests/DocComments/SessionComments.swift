@@ -26,7 +26,7 @@ private enum SessionComments {
     static func events(_ session: URLSession, _ request: URLRequest) async throws {
         for try await event in session.events(for: request) { show(event.data) }
         for try await item in session.jsonLines(of: Item.self, for: request) { add(item) }
-        let source = EventSource(request, session: session) { event in
+        let source = EventStreamReader(request, session: session) { event in
             show(event.data)
         } completion: { error in
             report(error)

@@ -39,7 +39,7 @@ import Testing
     @Test func `T-SSE-09 closures hear once of a server without a pin, and of no event`() async throws {
         manager.securityPolicy = try pinning(CertificateAuthority())
         let words = Watched<[String]>([])
-        let source = EventSource(site.request("/events/3"), session: manager.session, options: quick) { event in
+        let source = EventStreamReader(site.request("/events/3"), session: manager.session, options: quick) { event in
             words.change { $0.append(event.id) }
         } completion: { error in
             words.change { $0.append((error as? URLError)?.loadFailure?.security?.rule ?? "no error of a policy") }

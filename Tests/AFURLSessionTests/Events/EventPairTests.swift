@@ -364,7 +364,8 @@ struct EventPairTests {
         let session = URLSession.loopback()
         session.delegateQueue.isSuspended = true
         let words = Watched<[String]>([])
-        let source = EventSource(URLRequest(url: server.url("/events")), session: session, options: .quick) { event in
+        let source = EventStreamReader(URLRequest(url: server.url("/events")), session: session, options: .quick) {
+            event in
             words.change { $0.append(event.data) }
         } completion: { error in
             words.change { $0.append(error == nil ? "end" : "error") }
@@ -386,7 +387,7 @@ struct EventPairTests {
         let witness = Witness()
         let session = URLSession.loopback(delegate: witness)
         let (seen, end) = (Watched(0), Watched<URLError?>(nil))
-        let source = EventSource(URLRequest(url: server.url("/events")), session: session, options: slow) { _ in
+        let source = EventStreamReader(URLRequest(url: server.url("/events")), session: session, options: slow) { _ in
             seen.change { $0 += 1 }
         } completion: { error in
             end.change { $0 = error as? URLError }

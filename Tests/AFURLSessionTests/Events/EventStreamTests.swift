@@ -376,7 +376,8 @@ struct EventStreamTests {
     @Test func `closures hear of the events in order, and of the end once`() async throws {
         server.install(.events)
         let (seen, ends) = (Watched<[String]>([]), Watched<[String]>([]))
-        let source = EventSource(request("/events/4?per_response=3"), session: session, options: .quick) { event in
+        let source = EventStreamReader(request("/events/4?per_response=3"), session: session, options: .quick) {
+            event in
             seen.change { $0.append(event.id) }
         } completion: { error in
             ends.change { $0.append(error.map { "\($0)" } ?? "none") }
@@ -395,7 +396,7 @@ struct EventStreamTests {
     func `a source that is cancelled is complete, with that error`(isResumed: Bool) async throws {
         server.route("GET", "/events", .firstOfTwo)
         let (seen, ends) = (Watched(0), Watched<[URLError.Code?]>([]))
-        let source = EventSource(request(), session: session) { _ in
+        let source = EventStreamReader(request(), session: session) { _ in
             seen.change { $0 += 1 }
         } completion: { error in
             ends.change { $0.append((error as? URLError)?.code) }

@@ -39,7 +39,7 @@ struct CancelledQueueTests {
         var options = EventStreamOptions()
         options.reconnection = .never
         let request = URLRequest(url: server.url("/events"))
-        let source = EventSource(request, session: URLSession.loopback(queue: queue), options: options) { event in
+        let source = EventStreamReader(request, session: URLSession.loopback(queue: queue), options: options) { event in
             heard.change { $0.append(event.data) }
         } completion: { _ in
             heard.change { $0.append("end") }

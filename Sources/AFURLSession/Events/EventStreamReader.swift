@@ -4,7 +4,7 @@ import Foundation
 /// Calls closures for the events of a stream, in order, on the delegate queue of the session.
 ///
 /// ```swift
-/// let source = EventSource(request, session: session) { event in
+/// let source = EventStreamReader(request, session: session) { event in
 ///     show(event.data)
 /// } completion: { error in
 ///     report(error)
@@ -14,7 +14,7 @@ import Foundation
 ///
 /// The next event is read when the closure has returned, so a slow closure makes the server wait. It goes on until the
 /// stream ends or ``cancel()``, also if you keep no reference to it: see ``EventStream``.
-public final class EventSource: Sendable {
+public final class EventStreamReader: Sendable {
     private struct State {
         var task: Task<Void, Never>?
         var isCancelled = false
