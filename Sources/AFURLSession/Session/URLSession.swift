@@ -269,7 +269,7 @@ public final class URLSession: NSObject, Sendable {
         for receiver: (any TaskReceiver)? = nil,
         _ body: (_ identifier: Int) -> Task
     ) -> Task {
-let task = body(taskCount.wrappingAdd(1, ordering: .relaxed).newValue)
+        let task = body(taskCount.wrappingAdd(1, ordering: .relaxed).newValue)
         if let receiver { task.receiver = receiver } else if !holdsDelegate { keepDelegate(for: task) }
         events?.created(task)
         state.withLock { state in
@@ -526,9 +526,10 @@ extension URLSession {
         holdsDelegate ? nil : state.withLock { $0.lent }?.delegate
     }
 
-    /// Has the task hold the delegate until its end.
+    /// Has the task hold the delegate until its end. If the delegate is gone, so is who answers for this session, and the
+    /// session ends: its tasks fail.
     func keepDelegate(for task: URLSessionTask) {
-        guard let delegate = lentDelegate else { return }
+        guard let delegate = lentDelegate else { return invalidateAndCancel() }
         task.snapshot.withLock { $0.plans.value.sessionDelegate = delegate }
     }
 }

@@ -199,6 +199,25 @@ import Testing
         #expect(heard.all.count == 200 && heard.all.allSatisfy(\.self))
     }
 
+    /// Its challenge handler might have refused the server.
+    @Test func `a session whose manager is gone loads nothing`() async throws {
+        let session: URLSession
+        weak var forgotten: HTTPSessionManager?
+        do {
+            let manager = freeManager
+            (session, forgotten) = (manager.session, manager)
+        }
+        try await eventually { forgotten == nil }
+
+        for _ in 1...2 {
+            let error = await #expect(throws: URLError.self) {
+                try await session.data(from: site.server.url("/bytes/10"))
+            }
+            #expect(error?.loadFailure?.detail == .invalidated, "\(String(describing: error))")
+        }
+        #expect(site.server.requests.isEmpty)
+    }
+
     @Test func `a manager that the program lets go of hears of its tasks until they end`() async throws {
         let ends: Counter
         weak var forgotten: Hearing?

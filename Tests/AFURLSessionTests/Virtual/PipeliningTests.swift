@@ -351,6 +351,31 @@ struct PipeliningTests {
         #expect(world.finish() == [])
     }
 
+    @Test(arguments: [false, true])
+    func `T-TLS-20 a request that waits for room on its connection asks when there is some`(isPinned: Bool) {
+        let world = makeWorld()
+        world.network.link.sendCapacity = 400
+        world.network.link.latency = 100_000_000...100_000_000
+        Server().serve(world, after: .seconds(1))
+        world.load("http://api.test/first")
+        let slow = start(1, in: world)
+        world.advance(by: .milliseconds(300))
+        // More than the connection takes for now. What is sent behind it waits on it.
+        let long = world.get("http://api.test/long/" + String(repeating: "x", count: 500))
+        world.settle()
+        let last = world.get("http://api.test/secret")
+        world.settle()
+
+        if isPinned { world.session.tls.evaluator = Pinning() }
+        run(slow + [long, last], in: world)
+
+        let text = world.network.connections.map { String(decoding: $0.received, as: UTF8.self) }.joined()
+        #expect(text.contains("GET /secret") != isPinned && text.contains("GET /long/"))
+        #expect((last.error?.code == .unsupportedURL) == isPinned)
+        #expect(slow.map(\.body) == ["/0"] && long.body.hasPrefix("/long/"))
+        #expect(world.finish() == [])
+    }
+
     @Test func `T-PIP-03 after a reset what waits behind others goes to another connection`() {
         let world = makeWorld()
         Server().serve(world)
