@@ -22,6 +22,7 @@ struct OperationArchive: Codable {
     // Archives of former versions lack these.
     private var addsStoredCookies: Bool?
     private var usesHTTP10: Bool?
+    private var sendsBodyWithAnyMethod: Bool?
     private var withheldFields: Set<String>?
     private var failure: Failure?
     /// Written as AFNetworking does, and not read: an operation from an archive is ready.
@@ -40,6 +41,7 @@ struct OperationArchive: Codable {
         handlesCookies = request.httpShouldHandleCookies
         addsStoredCookies = request.addsStoredCookies
         usesHTTP10 = request.usesHTTP10
+        sendsBodyWithAnyMethod = request.sendsBodyWithAnyMethod
         withheldFields = request.withheldHeaderFields
         failure = state.error.map { error in
             let error = error as NSError
@@ -72,6 +74,7 @@ struct OperationArchive: Codable {
         request.httpShouldHandleCookies = handlesCookies
         request.addsStoredCookies = addsStoredCookies ?? false
         request.usesHTTP10 = usesHTTP10 ?? false
+        request.sendsBodyWithAnyMethod = sendsBodyWithAnyMethod ?? false
         request.withheldHeaderFields = withheldFields ?? []
         if let body { request.httpBody = body }
         return request

@@ -63,7 +63,7 @@ extension URLSessionTask {
 
     private func curlBody(of request: URLRequest) -> CurlCommand.Body {
         // A redirect has dropped the body.
-        let isBodiless = ["GET", "HEAD"].contains(request.contents.method)
+        let isBodiless = ["GET", "HEAD"].contains(request.contents.method) && !request.sendsBodyWithAnyMethod
         switch body {
         case .data(let data): return isBodiless ? .none : CurlCommand.Body(data, method: request.contents.method)
         case .file(let url): return isBodiless ? .none : .file(url.path)

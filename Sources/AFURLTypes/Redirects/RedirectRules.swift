@@ -214,6 +214,7 @@ package enum RedirectRules {
         request.httpMethod = change.method
         if change.dropsBody {
             request.httpBody = nil
+            request.sendsBodyWithAnyMethod = false
             for field in bodyFields { request.setValue(nil, forHTTPHeaderField: field) }
         }
         if leavesOrigin {

@@ -54,7 +54,9 @@ package enum RequestFreezer {
         if webSocket != nil, hasBody || contents.method != "GET" || contents.wire.version != .http11 {
             throw RequestRejection(.head, .notUpgradable)
         }
-        if hasBody, !method.mayHaveBody { throw RequestRejection(.body, .bodyNotAllowed) }
+        if hasBody, !method.mayHaveBody, !contents.wire.sendsBodyWithAnyMethod || method.isTrace {
+            throw RequestRejection(.body, .bodyNotAllowed)
+        }
         let version = contents.wire.version
         if framing == .chunked, version == .http10 { throw RequestRejection(.body, .lengthUnknown) }
 

@@ -18,8 +18,9 @@ package struct RequestTerms: Hashable, Sendable, Codable {
     private var addsStoredCookies: Bool
     private var mainDocument: String?
     private var withheldFields: Set<String>
-    // Archives of former versions lack these two.
+    // Archives of former versions lack these three.
     private var keepsCoding: Bool?
+    private var sendsBodyWithAnyMethod: Bool?
     private var hints: RequestHints?
     private var usesHTTP10: Bool
     private var redirects: RedirectPolicy?
@@ -50,6 +51,7 @@ package struct RequestTerms: Hashable, Sendable, Codable {
         mainDocument = contents.cookies.mainDocumentURL?.absoluteString
         withheldFields = wire.withheld
         keepsCoding = wire.keepsCoding ? true : nil
+        sendsBodyWithAnyMethod = wire.sendsBodyWithAnyMethod ? true : nil
         hints = contents.hints == .usual ? nil : contents.hints.value
         usesHTTP10 = wire.version == .http10
         redirects = contents.redirectPolicy
@@ -92,6 +94,7 @@ package struct RequestTerms: Hashable, Sendable, Codable {
             contents.wire.value.addsStoredCookies = addsStoredCookies
             contents.wire.value.withheld = Set(withheldFields.map(ASCII.lowered))
             contents.wire.value.keepsCoding = keepsCoding ?? false
+            contents.wire.value.sendsBodyWithAnyMethod = sendsBodyWithAnyMethod ?? false
             contents.wire.value.version = usesHTTP10 ? .http10 : .http11
             contents.redirectPolicy = redirects
             contents.interception.value.skipsSession = skipsSessionInterceptors

@@ -44,6 +44,17 @@ extension URLRequest {
         return stored + Array("; \(own)".utf8)
     }
 
+    /// Whether the request may have a body though its method is GET or HEAD. False by default: such a request fails with
+    /// `dataLengthExceedsMaximum` (-1103), as with Apple's loader.
+    ///
+    /// Some search servers want it. RFC 9110 §9.3.1 lets others refuse such a request or close the connection. Its response
+    /// does not come from the cache and does not go there. A redirect that drops the body makes it false. TRACE never has a
+    /// body (§9.3.8).
+    public var sendsBodyWithAnyMethod: Bool {
+        get { contents.wire.sendsBodyWithAnyMethod }
+        set { change { $0.wire.value.sendsBodyWithAnyMethod = newValue } }
+    }
+
     /// Whether the session sends the request as one of HTTP/1.0, for servers that misread HTTP/1.1. False by default.
     /// Its connection serves no other request, and a body needs a length that is known beforehand.
     public var usesHTTP10: Bool {
@@ -76,6 +87,8 @@ package struct WireForm: Sendable, Hashable {
     package var keepsCoding = false
     /// Whether its field `Cookie` goes out behind the cookies of the store.
     package var addsStoredCookies = false
+    /// Whether GET and HEAD may have a body.
+    package var sendsBodyWithAnyMethod = false
     /// What it asks for if it opens a WebSocket.
     package var webSocket: WebSocketHandshake?
 }
@@ -95,6 +108,10 @@ package enum OwnWire: Sendable, Hashable {
     package var webSocket: WebSocketHandshake? { if case .own(let form) = self { form.webSocket } else { nil } }
 
     package var keepsCoding: Bool { if case .own(let form) = self { form.keepsCoding } else { false } }
+
+    package var sendsBodyWithAnyMethod: Bool {
+        if case .own(let form) = self { form.sendsBodyWithAnyMethod } else { false }
+    }
 
     /// Nil if there are none.
     package var withheld: Set<String>? {

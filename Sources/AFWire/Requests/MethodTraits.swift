@@ -3,6 +3,8 @@ package struct MethodTraits: Sendable {
     /// Sending the request twice asks for nothing more than sending it once (RFC 9110 §9.2.2).
     package let isIdempotent: Bool
     package let mayHaveBody: Bool
+    /// RFC 9110 §9.3.8: its request must not have a body.
+    package let isTrace: Bool
     /// `Content-Length: 0` is sent when there is no body, because servers expect one (RFC 9110 §8.6).
     package let announcesEmptyBody: Bool
     package let isHead: Bool
@@ -23,6 +25,7 @@ package struct MethodTraits: Sendable {
     /// Refuses what is no token, and CONNECT. Methods are case-sensitive: `patch` is some other method.
     package init(_ method: String) throws(RequestRejection) {
         isHead = method == "HEAD"
+        isTrace = method == "TRACE"
         switch method {
         case "GET", "HEAD", "TRACE": (isIdempotent, mayHaveBody, announcesEmptyBody) = (true, false, false)
         case "POST", "PATCH": (isIdempotent, mayHaveBody, announcesEmptyBody) = (false, true, true)

@@ -30,6 +30,7 @@ extension Arguments {
         request.redirectPolicy = redirectPolicy
         request.httpShouldHandleCookies = cookies.isOn
         request.decodesContent = isCompressed
+        request.sendsBodyWithAnyMethod = true
         limitTime(of: &request)
         if cache != nil { request.cachePolicy = cacheMode.policy }
         if isHead { request.httpMethod = "HEAD" }

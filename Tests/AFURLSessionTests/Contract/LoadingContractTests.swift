@@ -51,6 +51,27 @@ struct LoadingContractTests {
         #expect(server.acceptedConnections == 0)
     }
 
+    @Test func `a GET with a body that is asked for is sent, and the cache has no part in it`() async throws {
+        server.route("GET", "/find") { request in
+            ServerReply.text(request.bodyText).header("Cache-Control", "max-age=60")
+        }
+        let cache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 0)
+        let session = URLSession.loopback { $0.urlCache = cache }
+        let plain = URLRequest(url: server.url("/find"))
+        var asking = URLRequest("GET", server.url("/find"), body: Data("query".utf8))
+        asking.sendsBodyWithAnyMethod = true
+
+        for _ in 1...2 { #expect(try await session.outcome(of: asking).text == "query") }
+        #expect(cache.cachedResponse(for: plain) == nil)
+        #expect(try await session.outcome(of: plain).text == "")
+        try await eventually { cache.cachedResponse(for: plain) != nil }
+        #expect(try await session.outcome(of: asking).text == "query")
+        asking.cachePolicy = .returnCacheDataDontLoad
+        #expect(try await session.outcome(of: asking).error != nil)
+        #expect(server.requests.map(\.bodyText) == ["query", "query", "", "query"])
+        #expect(asking.curlCommand().contains("--request GET"), "\(asking.curlCommand())")
+    }
+
     @Test func `15.4 an answer that comes before the end of the upload is the answer`() async throws {
         server.route("PUT", "/413", ServerReply.text("enough").status(413).withoutReadingBody())
         let big = URLRequest("PUT", server.url("/413"), body: Data(count: 8 << 20))

@@ -100,6 +100,15 @@ struct RedirectRulesTests {
         #expect(kept.keepsBody && kept.request.allHTTPHeaderFields?.count == described.count)
     }
 
+    @Test func `T-RED-13 with the body goes the leave to send one with GET`() throws {
+        for (status, isKept) in [(301, true), (303, false), (307, true)] {
+            var asked = try question(from: "http://a.test/", to: "/b", status: status, body: .replayable)
+            asked.request.sendsBodyWithAnyMethod = true
+            let next = try proposal(asked)
+            #expect(next.request.sendsBodyWithAnyMethod == isKept && next.keepsBody == isKept, "\(status)")
+        }
+    }
+
     // MARK: - Secrets
 
     private static let secrets = [

@@ -35,6 +35,29 @@ struct RequestFramingTests {
         #expect(frozen.body.framing == .length(5))
     }
 
+    @Test(arguments: ["GET", "HEAD", "TRACE"])
+    func `a body with GET and HEAD must be asked for, and TRACE has none`(method: String) throws {
+        func sent(_ isAskedFor: Bool) throws -> WireRequest {
+            try freeze("http://a.test/") { request in
+                request.httpMethod = method
+                request.httpBody = Data("hello".utf8)
+                request.sendsBodyWithAnyMethod = isAskedFor
+            }
+        }
+        func isRefused(_ isAskedFor: Bool) -> Bool {
+            do {
+                _ = try sent(isAskedFor)
+                return false
+            } catch {
+                return (error as? RequestRejection)?.rule == .bodyNotAllowed
+            }
+        }
+
+        #expect(isRefused(false))
+        #expect(isRefused(true) == (method == "TRACE"))
+        if method != "TRACE" { #expect(try sent(true).values("Content-Length") == ["5"]) }
+    }
+
     @Test func `T-REQ-16 an empty body is none`() throws {
         let frozen = try freeze("http://a.test/") { $0.httpBody = Data() }
 

@@ -31,6 +31,7 @@ struct RequestTermsTests {
             { $0.redirectPolicy = policy },
             { $0.timeoutIntervalForResource = 90 },
             { $0.decodesContent = false },
+            { $0.sendsBodyWithAnyMethod = true },
             { $0.change { $0.interception.value.skipsSession = true } },
             { $0.setValue("2", forHTTPHeaderField: "Z") },
             { $0.setValue("1", forHTTPHeaderField: "A") },

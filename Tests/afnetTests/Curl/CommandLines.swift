@@ -240,7 +240,8 @@ enum CommandLines {
         U:?q
         H:
         U:/x/?a=b&c={d}
-        -X GET -d a=b U:/x  # a GET has no body
+        -X GET -d a=b U:/x
+        -L -X GET -d a=b U:/redir
         -d a=b -H 'Content-Type: x/y' U:/x
         -d '' U:/x
         -X POST U:/x  # an empty body of POST is announced

@@ -105,6 +105,18 @@ import afnet
         #expect(server.requests.last?.target == "/x?a=x+y&b=%20" && server.requests.last?.bodyText == "body")
     }
 
+    @Test func `-X GET and -X HEAD send a body, too, as in curl, and TRACE has none`() async throws {
+        #expect(try await sent("-X", "GET", "-d", "{}").bodyText == "{}" && server.requests.last?.method == "GET")
+        #expect(try await sent("-X", "HEAD", "-d", "{}").bodyText == "{}" && server.requests.last?.method == "HEAD")
+        let count = server.requests.count
+        #expect(try await Program.run("-X", "TRACE", "-d", "{}", url).code == 43 && server.requests.count == count)
+        _ = try await Program.run("-L", "-X", "GET", "-d", "q", server.url("/redirect-to?url=/x").absoluteString)
+        #expect(server.requests.dropFirst(count).map(\.bodyText) == ["q", ""])
+        #expect(server.requests.last?.bodyText == "" && server.requests.last?.headers["Content-Type"] == nil)
+    }
+
+    // MARK: - Uploads
+
     @Test func `an upload gives the file's name to a URL that has none`() async throws {
         let file = try folder.make("a ü.txt", Data("1".utf8))
         let root = server.url("/d/").absoluteString
