@@ -46,5 +46,8 @@ package enum DialFailure: Error, Sendable {
 /// Where to dial.
 package enum DialTarget: Sendable, Hashable {
     case name(String, port: UInt16)
-    case address(SocketAddress)
+    /// One of these, the first ones preferred.
+    case addresses([SocketAddress])
+
+    package static func address(_ address: SocketAddress) -> DialTarget { .addresses([address]) }
 }

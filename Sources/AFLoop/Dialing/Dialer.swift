@@ -57,9 +57,9 @@ package final class Dialer: ResolverClient, TimerTarget {
         case .name(let name, _):
             report.resolveStarted = loop.now
             resolver.resolve(name, for: self)
-        case .address(let address):
+        case .addresses(let addresses):
             let dial = LoopBound(confined: self, on: loop)
-            loop.enqueue(in: .all) { dial.value.race([address]) }
+            loop.enqueue(in: .all) { dial.value.race(addresses) }
         }
     }
 
@@ -84,7 +84,7 @@ package final class Dialer: ResolverClient, TimerTarget {
         report.resolveEnded = loop.now
         switch (result, target) {
         case (.success(let addresses), .name(_, let port)): race(addresses.map { $0.withPort(port) })
-        case (.success(let addresses), .address): race(addresses)
+        case (.success(let addresses), .addresses): race(addresses)
         case (.failure(let failure), _): fail(.unresolved(failure))
         }
     }

@@ -158,6 +158,15 @@ extension Endpoint {
     }
 }
 
+extension [Endpoint] {
+    /// One place, or the addresses of several. Nil if none of them can be dialled.
+    var target: DialTarget? {
+        if count == 1 { return self[0].target }
+        let addresses = compactMap { $0.host.socketAddress?.withPort($0.port) }
+        return addresses.isEmpty ? nil : .addresses(addresses)
+    }
+}
+
 extension Endpoint.Host {
     /// Without a port. Nil for a name, or if the address has a zone that this machine does not have.
     package var socketAddress: SocketAddress? {

@@ -34,8 +34,8 @@ package struct ConnectionRules: Sendable {
         // Overrides do not apply through a proxy: it gets the server's own name.
         guard !overrides.isEmpty, key.unixPath == nil, key.route == nil else { return key.target }
         // A place that cannot be dialled does not lead to the server itself.
-        guard let place = overrides.place(of: key.endpoint) else { return key.target }
-        return place.target
+        guard let places = overrides.places(of: key.endpoint) else { return key.target }
+        return places.target
     }
 
     /// - Parameter host: Whom the addresses belong to.

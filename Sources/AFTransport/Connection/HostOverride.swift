@@ -13,8 +13,8 @@ public struct HostOverride: Sendable, Hashable {
     private let host: Endpoint.Host?
     /// The port it is for; nil: any port.
     private let port: UInt16?
-    /// Where the session connects to; nil: to the same host.
-    private let destination: Endpoint.Host?
+    /// Where the session connects to: one host, or several addresses. Empty: to the same host.
+    private let destinations: [Endpoint.Host]
     /// The port there; nil: the same.
     private let destinationPort: UInt16?
 
@@ -32,9 +32,33 @@ public struct HostOverride: Sendable, Hashable {
         toHost destination: String? = nil,
         toPort destinationPort: Int? = nil
     ) {
+        self.init(host, port, destination.map { [$0] } ?? [], destinationPort)
+    }
+
+    /// Makes an override that leads to one of several addresses. The session tries them as it tries those of a name that it
+    /// looks up (RFC 8305): in their order, with the families in turn, the next one when one does not answer soon or cannot
+    /// be connected to. Nil if a host is no name and no address, one of the addresses is a name, there are none of them, or a
+    /// port is not from 1 to 65535.
+    ///
+    /// - Parameters:
+    ///   - host: The host it is for, as in a URL. Nil: any host.
+    ///   - port: The port it is for. Nil: any port.
+    ///   - addresses: Where the session connects to, 16 of them at most: an IPv6 address with or without brackets.
+    ///   - destinationPort: The port there. Nil: the same port.
+    public init?(
+        host: String? = nil,
+        port: Int? = nil,
+        toAddresses addresses: [String],
+        toPort destinationPort: Int? = nil
+    ) {
+        self.init(host, port, addresses, destinationPort)
+        guard leadsToAddress else { return nil }
+    }
+
+    private init?(_ host: String?, _ port: Int?, _ destinations: [String], _ destinationPort: Int?) {
         do throws(RequestRejection) {
             self.host = try host.map { text throws(RequestRejection) in try Self.host(text) }
-            self.destination = try destination.map { text throws(RequestRejection) in try Self.host(text) }
+            self.destinations = try destinations.map { text throws(RequestRejection) in try Self.host(text) }
         } catch {
             return nil
         }
@@ -53,24 +77,22 @@ public struct HostOverride: Sendable, Hashable {
     }
 
     /// Whether the session connects to an address, and looks no name up.
-    public var leadsToAddress: Bool { destination.map { $0.kind != .name } ?? false }
+    public var leadsToAddress: Bool { !destinations.isEmpty && destinations.allSatisfy { $0.kind != .name } }
 
-    /// Where to connect in place of `endpoint`. Nil if the override is for another host or port.
-    package func apply(to endpoint: Endpoint) -> Endpoint? {
+    /// Where to connect in place of `endpoint`: one place, or several addresses. Nil if the override is for another host or
+    /// port.
+    package func apply(to endpoint: Endpoint) -> [Endpoint]? {
         guard host?.isSameHost(as: endpoint.host) ?? true, port == nil || port == endpoint.port else { return nil }
-        return Endpoint(
-            scheme: endpoint.scheme,
-            host: destination ?? endpoint.host,
-            port: destinationPort ?? endpoint.port
-        )
+        let hosts = destinations.isEmpty ? [endpoint.host] : destinations
+        return hosts.map { Endpoint(scheme: endpoint.scheme, host: $0, port: destinationPort ?? endpoint.port) }
     }
 }
 
 extension [HostOverride] {
     /// Where to connect in place of `endpoint`, by the first override that is for it. Nil if none is.
-    package func place(of endpoint: Endpoint) -> Endpoint? {
+    package func places(of endpoint: Endpoint) -> [Endpoint]? {
         for override in self {
-            if let place = override.apply(to: endpoint) { return place }
+            if let places = override.apply(to: endpoint) { return places }
         }
         return nil
     }

@@ -46,7 +46,9 @@ struct SessionScopes {
     /// The scope where connections are made to another endpoint, or not to every address.
     private func reached(_ endpoint: Endpoint, _ scope: TrustScope) -> TrustScope {
         var scope = scope
-        if let place = limits.overrides.place(of: endpoint) { scope = scope.redirected(to: place.text) }
+        if let places = limits.overrides.places(of: endpoint) {
+            scope = scope.redirected(to: places.map(\.text).joined(separator: ","))
+        }
         guard let filter = limits.addressFilter else { return scope }
         return scope.filtered(by: filter.number, isLasting: filter.number == AddressFilter.numberOfPublicOnly)
     }

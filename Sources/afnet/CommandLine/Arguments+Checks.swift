@@ -84,7 +84,7 @@ extension Arguments {
 
     /// Checks for all commands that load URLs.
     private func checkShared() throws(ArgumentError) {
-        if connectsElsewhere, proxy.address?.isEmpty == false {
+        if !connectsTo.isEmpty, proxy.address?.isEmpty == false {
             throw .usage("--connect-to and --proxy exclude each other: a proxy is told the host of the URL")
         }
         if login != nil, bearer != nil { throw .usage("--user and --bearer exclude each other") }

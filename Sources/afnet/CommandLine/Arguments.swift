@@ -100,10 +100,11 @@ package struct Arguments: Sendable, Equatable {
     /// In seconds; nil for the usual time, 0 for never.
     package internal(set) var probeTime: Double?
     package internal(set) var unixSocket: String?
-    /// Addresses for hosts; the first that matches counts.
-    package internal(set) var overrides: [HostOverride] = []
-    /// Whether there is `--connect-to`.
-    package internal(set) var connectsElsewhere = false
+    /// The values of `--connect-to`; the first that matches counts.
+    var connectsTo: [HostOverride] = []
+    /// The values of `--resolve` for one host, and those for any host; of each, the first that matches counts.
+    private var addresses: [HostOverride] = []
+    private var addressesOfAny: [HostOverride] = []
     package internal(set) var proxy = ProxyOptions()
     package internal(set) var security = SecurityOptions()
 
@@ -218,6 +219,19 @@ package struct Arguments: Sendable, Equatable {
     }
 
     /// The paths among the targets.
+    /// Adds a value of `--resolve`. It takes the place of a former one for the same host and port.
+    mutating func resolve(_ text: String, of name: String) throws(ArgumentError) {
+        let override = try HostOverride(resolve: text, of: name)
+        if text.drop(while: { $0 == "+" }).hasPrefix("*:") {
+            addressesOfAny.insert(override, at: 0)
+        } else {
+            addresses.insert(override, at: 0)
+        }
+    }
+
+    /// Where hosts are; the first that matches counts.
+    package var overrides: [HostOverride] { connectsTo + addresses + addressesOfAny }
+
     package var outputs: [String] {
         targets.compactMap { if case .path(let path) = $0 { path } else { nil } }
     }

@@ -55,16 +55,16 @@ extension CommandOption {
         .flag("-6, --ipv6", "connect to addresses of IPv6 only", for: .loading) { $0.family = .v6 },
         CommandOption(
             "--resolve HOST:PORT:ADDRESS",
-            "HOST is at this address, without a lookup; \"*\" is any host; again: adds to it",
+            "HOST is at this address, without a lookup, or at one of several with commas between them; \"*\" is any other host; "
+                + "again: adds to it, or replaces what it said of HOST",
             for: .loading
-        ) { $0.overrides.append(try HostOverride(resolve: $1.value, of: $1.name)) },
+        ) { try $0.resolve($1.value, of: $1.name) },
         CommandOption(
             "--connect-to HOST:PORT:OTHERHOST:OTHERPORT",
             "connect there; field Host, certificate and cookies stay those of HOST. Empty ones match, and stay",
             for: .loading
         ) {
-            $0.overrides.append(try HostOverride(connectTo: $1.value, of: $1.name))
-            $0.connectsElsewhere = true
+            $0.connectsTo.append(try HostOverride(connectTo: $1.value, of: $1.name))
         },
     ]
 

@@ -1,16 +1,23 @@
 import AFURLSession
 
 extension HostOverride {
-    /// `--resolve HOST:PORT:ADDRESS`
+    /// `--resolve HOST:PORT:ADDRESS[,ADDRESS]...`; curl has a `+` in front for entries that do not last, which is all of them
+    /// here.
     init(resolve text: String, of name: String) throws(ArgumentError) {
         var rest = text[...]
+        if rest.hasPrefix("+") { rest.removeFirst() }
         let host = Self.takeHost(&rest)
         let port = Self.takePart(&rest)
         guard let host, let port, let number = Self.port(port), !host.isEmpty,
-            let made = HostOverride(host: host == "*" ? nil : host, port: number, toHost: Self.bare(rest)),
-            made.leadsToAddress
+            let made = HostOverride(
+                host: host == "*" ? nil : host,
+                port: number,
+                toAddresses: rest.split(separator: ",", omittingEmptySubsequences: false).map(Self.bare)
+            )
         else {
-            throw .badPlace("\(name) needs HOST:PORT:ADDRESS, where ADDRESS is of IPv4 or IPv6, not \"\(text)\"")
+            throw .badPlace(
+                "\(name) needs HOST:PORT:ADDRESS[,ADDRESS...], where ADDRESS is of IPv4 or IPv6, not \"\(text)\""
+            )
         }
         self = made
     }

@@ -28,6 +28,9 @@ extension CacheTests {
             let override = try #require(HostOverride(host: "a.test", toHost: "b.test"))
             let other = try #require(HostOverride(host: "a.test", toPort: 81))
             let stranger = try #require(HostOverride(host: "c.test", toHost: "b.test"))
+            let several = try ["192.0.2.1", "192.0.2.2"].map { address in
+                try #require(HostOverride(host: "a.test", toAddresses: ["192.0.2.1", address]))
+            }
             func partition(_ filter: AddressFilter?, _ overrides: HostOverride...) -> TrustScope {
                 scope(at: endpoint, within: LimitSettings(addressFilter: filter, overrides: overrides))
             }
@@ -35,10 +38,10 @@ extension CacheTests {
             let all = [
                 partition(nil), partition(nil, override), partition(nil, other), partition(.publicAddressesOnly),
                 partition(own), partition(AddressFilter { _ in true }), partition(own, override),
+                partition(nil, several[0]), partition(nil, several[1]),
             ]
-            #expect(
-                Set(all).count == all.count && all.map(\.isLasting) == [true, true, true, true, false, false, false]
-            )
+            let lasting = [true, true, true, true, false, false, false, true, true]
+            #expect(Set(all).count == all.count && all.map(\.isLasting) == lasting)
             #expect(partition(nil, stranger) == .clear && partition(own) == all[4])
             #expect(partition(nil, stranger, override, other) == all[1])
         }

@@ -32,6 +32,35 @@ struct HostOverrideTests {
         #expect(server.requests.first?.headers["Host"] == "api.test")
     }
 
+    @Test func `of several addresses the next one is tried where one cannot be connected to`() {
+        let world = makeWorld(HostOverride(host: "api.test", toAddresses: ["192.0.2.1", "192.0.2.7"], toPort: 81))
+        world.host("b.test", "192.0.2.7")
+        world.serve("b.test", port: 81) {
+            HTTPResponder { request, moment, client in
+                if moment == .complete { client.send(VirtualWorld.echo(request.target)) }
+            }
+        }
+
+        #expect(world.load("http://api.test/1").body == "/1")
+        #expect(places(world) == ["192.0.2.1:81", "192.0.2.7:81"])
+        #expect(world.finish() == [])
+    }
+
+    @Test func `T-RED-28 the filter is asked about each of several addresses`() {
+        let world = VirtualWorld()
+        world.configure {
+            $0.hostOverrides = [HostOverride(host: "api.test", toAddresses: ["127.0.0.1", "93.184.216.34"])]
+                .compactMap { $0 }
+            $0.addressFilter = .publicAddressesOnly
+        }
+        world.host("b.test", "93.184.216.34")
+        world.serveEcho("b.test")
+
+        #expect(world.load("http://api.test/1").body == "/1")
+        #expect(places(world) == ["93.184.216.34:80"])
+        #expect(world.finish() == [])
+    }
+
     @Test func `an override that cannot be dialled does not lead to the host itself`() {
         let world = makeWorld(HostOverride(host: "api.test", toHost: "fe80::1%25nosuch0"))
         world.serveEcho("api.test")
@@ -124,6 +153,10 @@ struct HostOverrideTests {
             #expect(HostOverride(port: port) == nil && HostOverride(toHost: "a.test", toPort: port) == nil)
         }
         for address in ["192.0.2.1", "::1", "[::1]"] { #expect(HostOverride(toHost: address)?.leadsToAddress == true) }
+        for addresses in [[], ["a.test"], ["192.0.2.1", "a.test"], ["192.0.2.1", "1.2.3"]] {
+            #expect(HostOverride(toAddresses: addresses) == nil, "\(addresses)")
+        }
+        #expect(HostOverride(toAddresses: ["192.0.2.1", "[::1]"])?.leadsToAddress == true)
         #expect(HostOverride(toHost: "a.test")?.leadsToAddress == false && HostOverride()?.leadsToAddress == false)
     }
 }

@@ -121,7 +121,10 @@ import afnet
 
     // MARK: - Host overrides
 
-    @Test(arguments: ["api.test:80:127.0.0.1", "*:80:127.0.0.1", "api.test:80:[127.0.0.1]"])
+    @Test(arguments: [
+        "api.test:80:127.0.0.1", "*:80:127.0.0.1", "api.test:80:[127.0.0.1]", "+api.test:80:127.0.0.1",
+        "api.test:80:127.0.0.2,[::1],127.0.0.1",
+    ])
     func `--resolve gives a host an address`(place: String) async throws {
         let port = "80"
         let place = place.replacing(":\(port):", with: ":\(server.port):")
@@ -130,6 +133,25 @@ import afnet
 
         #expect(run.text == "answer", "\(run.errors)")
         #expect(server.requests.first?.headers["Host"] == "api.test:\(server.port)")
+    }
+
+    @Test func `a later --resolve replaces a former one, and a host of its own any host`() async throws {
+        let place = "api.test:\(server.port)"
+        for others in [
+            ["\(place):127.0.0.2", "\(place):127.0.0.1"], ["*:\(server.port):127.0.0.2", "\(place):127.0.0.1"],
+        ] {
+            for pair in [others, others[0].hasPrefix("*") ? others.reversed() : others] {
+                let run = try await Program.run("--resolve", pair[0], "--resolve", pair[1], "http://\(place)/x")
+                #expect(run.text == "answer", "\(pair): \(run.errors)")
+            }
+        }
+    }
+
+    @Test func `an error names each address of --resolve`() async throws {
+        let place = "api.test:\(server.port)"
+        let run = try await Program.run("-v", "--resolve", "\(place):127.0.0.2,127.0.0.3", "http://\(place)/x")
+
+        #expect(run.code == 7 && run.errors.contains("127.0.0.2") && run.errors.contains("127.0.0.3"), "\(run.errors)")
     }
 
     @Test func `--connect-to connects elsewhere, and TLS keeps the name`() async throws {
@@ -166,6 +188,7 @@ import afnet
         arguments: [
             ["--resolve", "a"], ["--resolve", "a:80"], ["--resolve", "a:80:b.test"], ["--resolve", "a::127.0.0.1"],
             ["--resolve", ":80:127.0.0.1"], ["--resolve", "a:0:127.0.0.1"], ["--resolve", "a:80:1.2.3"],
+            ["--resolve", "a:80:127.0.0.1,"], ["--resolve", "a:80:127.0.0.1,b.test"], ["--resolve", "-a:80"],
             ["--connect-to", "a:80:b"], ["--connect-to", "a:80:b:99999"], ["--connect-to", "a b:80:c:80"],
             ["--connect-to", "[::1:80:c:80"], ["--connect-to", "a:x:c:80"],
         ]
