@@ -52,7 +52,7 @@ extension URLSession.AsyncBytes {
             /// The next event; nil at the end. Does not leave the caller's actor as long as an event is there.
             public mutating func next(isolation actor: isolated (any Actor)?) async throws -> ServerSentEvent? {
                 do {
-                    if let event = try await reader?.next(actor) { return event }
+                    if case .event(let event)? = try await reader?.next(actor) { return event }
                 } catch {
                     reader = nil
                     throw error

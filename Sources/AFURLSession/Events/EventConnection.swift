@@ -54,7 +54,8 @@ struct EventConnection {
             bytes.source,
             after: lastID,
             lineLimit: options.maximumLineLength,
-            eventLimit: options.maximumEventSize
+            eventLimit: options.maximumEventSize,
+            keepsComments: stream.listener != nil
         )
         return EventConnection(response: response, reader: reader)
     }
@@ -66,7 +67,7 @@ struct EventConnection {
     var isRemote: Bool { response is HTTPURLResponse }
 
     /// Nil at the end of the response.
-    mutating func next(_ actor: isolated (any Actor)?) async throws -> ServerSentEvent? {
+    mutating func next(_ actor: isolated (any Actor)?) async throws -> EventReader.Element? {
         try await reader.next(actor)
     }
 }

@@ -4,6 +4,12 @@ import Foundation
 
 /// Reads the events of one response.
 struct EventReader {
+    /// What a response has, in its order.
+    enum Element {
+        case event(ServerSentEvent)
+        case comment(String)
+    }
+
     private(set) var parser: EventStreamParser
     private let reader: ByteReader
     private var piece: StreamPiece?
@@ -14,15 +20,28 @@ struct EventReader {
     ///   - lastID: What the responses before this one left.
     ///   - lineLimit: The bytes of a line. Less than 0 means 0.
     ///   - eventLimit: The bytes of the data of an event. Less than 0 means 0.
-    init(_ source: ByteSource, after lastID: String = "", lineLimit: Int, eventLimit: Int) {
-        parser = EventStreamParser(lastID: lastID, lineLimit: max(lineLimit, 0), eventLimit: max(eventLimit, 0))
+    ///   - keepsComments: Whether comments are among the elements.
+    init(
+        _ source: ByteSource,
+        after lastID: String = "",
+        lineLimit: Int,
+        eventLimit: Int,
+        keepsComments: Bool = false
+    ) {
+        parser = EventStreamParser(
+            lastID: lastID,
+            lineLimit: max(lineLimit, 0),
+            eventLimit: max(eventLimit, 0),
+            keepsComments: keepsComments
+        )
         reader = ByteReader(source)
     }
 
     /// Nil at the end of the response. The lines of an event whose empty line has not arrived are dropped.
-    mutating func next(_ actor: isolated (any Actor)?) async throws -> ServerSentEvent? {
+    mutating func next(_ actor: isolated (any Actor)?) async throws -> Element? {
         while true {
-            if let event = try eventOfPiece() { return event }
+            if let event = try eventOfPiece() { return .event(event) }
+            if let comment = parser.takeComment() { return .comment(comment) }
             piece = try await reader.source.next()
             used = 0
             if piece == nil { return nil }

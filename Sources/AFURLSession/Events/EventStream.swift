@@ -196,7 +196,13 @@ public struct EventStream: AsyncSequence, Sendable {
                 await stream.tell(actor) { $0.eventStream($1, didOpen: made.response) }
             }
             defer { remember() }
-            return try await connection?.next(actor)
+            while let element = try await connection?.next(actor) {
+                switch element {
+                case .event(let event): return event
+                case .comment(let text): await stream.tell(actor) { $0.eventStream($1, didReceiveComment: text) }
+                }
+            }
+            return nil
         }
 
         /// What the next connection has to know, also if this one breaks.
@@ -238,9 +244,12 @@ public struct EventStream: AsyncSequence, Sendable {
         _ actor: isolated (any Actor)?,
         _ call: @escaping @Sendable (any EventStreamDelegate, EventStream) -> Void
     ) async {
-        guard let listener = (delegate ?? session.delegate) as? any EventStreamDelegate else { return }
+        guard let listener else { return }
         await session.onDelegateQueue { call(listener, self) }
     }
+
+    /// The delegate, if it wants to hear of streams.
+    var listener: (any EventStreamDelegate)? { (delegate ?? session.delegate) as? any EventStreamDelegate }
 
     private var connectsAgain: Bool {
         switch options.reconnection {

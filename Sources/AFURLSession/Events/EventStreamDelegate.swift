@@ -9,6 +9,14 @@ public protocol EventStreamDelegate: URLSessionTaskDelegate {
     /// The stream is open, for the first time or again: events will follow.
     func eventStream(_ stream: EventStream, didOpen response: URLResponse)
 
+    /// A comment has arrived, in its place among the events. Servers send comments so that a stream without events is not
+    /// taken for dead.
+    ///
+    /// - Parameters:
+    ///   - stream: The stream.
+    ///   - comment: The text of the line behind its colon, and behind a blank there.
+    func eventStream(_ stream: EventStream, didReceiveComment comment: String)
+
     /// The stream has ended, broken, or could not be opened, and will connect again after a wait.
     ///
     /// - Parameters:
@@ -35,6 +43,9 @@ public protocol EventStreamDelegate: URLSessionTaskDelegate {
 extension EventStreamDelegate {
     /// Does nothing.
     public func eventStream(_ stream: EventStream, didOpen response: URLResponse) {}
+
+    /// Does nothing.
+    public func eventStream(_ stream: EventStream, didReceiveComment comment: String) {}
 
     /// Does nothing.
     public func eventStream(

@@ -27,6 +27,8 @@ package struct EventStreamParser: Sendable {
 
     private let lineLimit: Int
     private let eventLimit: Int
+    private let keepsComments: Bool
+    private var comment: String?
     /// The bytes of a line whose end has not arrived.
     private var line: [UInt8] = []
     /// Whether the last line ended with a CR. An LF behind it belongs to it.
@@ -42,14 +44,23 @@ package struct EventStreamParser: Sendable {
     ///   - lastID: What the stream before this one left.
     ///   - lineLimit: The bytes of a line.
     ///   - eventLimit: The bytes of the data of an event.
-    package init(lastID: String = "", lineLimit: Int, eventLimit: Int) {
+    ///   - keepsComments: Whether ``next(_:)`` also returns at a comment, for ``takeComment()``.
+    package init(lastID: String = "", lineLimit: Int, eventLimit: Int, keepsComments: Bool = false) {
+        self.keepsComments = keepsComments
         self.lastID = lastID
         id = lastID
         self.lineLimit = lineLimit
         self.eventLimit = eventLimit
     }
 
-    /// Removes the bytes of the next event from `bytes`. Nil if all are read and no event is complete.
+    /// The comment at which ``next(_:)`` has returned nil; nil if it returned at the end of the bytes.
+    package mutating func takeComment() -> String? {
+        defer { comment = nil }
+        return comment
+    }
+
+    /// Removes the bytes of the next event from `bytes`. Nil if all are read and no event is complete, and at a comment that
+    /// is to be kept.
     package mutating func next(_ bytes: inout UnsafeRawBufferPointer) throws(TooLong) -> Event? {
         skipMark(&bytes)
         while try readLine(&bytes) {
@@ -58,6 +69,7 @@ package struct EventStreamParser: Sendable {
             } else {
                 try readField()
                 line.removeAll(keepingCapacity: line.capacity <= 4096)
+                if comment != nil { return nil }
             }
         }
         return nil
@@ -105,6 +117,7 @@ package struct EventStreamParser: Sendable {
         if value.first == 0x20 { value = value.dropFirst() }
         // A line that begins with a colon is a comment. Other names mean nothing.
         switch String(decoding: line[..<colon], as: UTF8.self) {
+        case "": if keepsComments { comment = String(decoding: value, as: UTF8.self) }
         case "event": name = String(decoding: value, as: UTF8.self)
         case "data": try addData(value)
         case "id": if !value.contains(0) { id = String(decoding: value, as: UTF8.self) }

@@ -27,6 +27,10 @@ struct VirtualEventTests {
             log.withLock { $0.append("open \((response as? HTTPURLResponse)?.statusCode ?? 0)") }
         }
 
+        func eventStream(_ stream: EventStream, didReceiveComment comment: String) {
+            log.withLock { $0.append("comment \(comment)") }
+        }
+
         func eventStream(
             _ stream: EventStream,
             willReconnectAfter wait: Duration,
@@ -183,12 +187,12 @@ struct VirtualEventTests {
         }
     }
 
-    @Test func `the delegate hears when the stream opens, is lost, waits and ends`() throws {
+    @Test func `the delegate hears when the stream opens, has comments, is lost, waits and ends`() throws {
         let world = VirtualWorld()
         world.scripts(
             "api.test",
             [
-                [.expectRequest, .reply("\(Self.head)data: a\n\n"), .close],
+                [.expectRequest, .reply("\(Self.head): alive\ndata: a\n\n:still\n"), .close],
                 [.expectRequest, .reset],
                 [.expectRequest, .reply("HTTP/1.1 503 No\r\nContent-Length: 0\r\n\r\n"), .close],
                 [.expectRequest, .reply("\(Self.head)data: b\n\n"), .close],
@@ -204,8 +208,8 @@ struct VirtualEventTests {
         #expect(seen.events.map(\.data) == ["a", "b"])
         #expect(
             listener.log.withLock { $0 } == [
-                "open 200", "attempt 1 after three", "attempt 2 after three -1005", "attempt 3 after three 503",
-                "open 200", "attempt 1 after three", "end 0",
+                "open 200", "comment alive", "comment still", "attempt 1 after three", "attempt 2 after three -1005",
+                "attempt 3 after three 503", "open 200", "attempt 1 after three", "end 0",
             ]
         )
         #expect(world.finish() == [])

@@ -152,6 +152,35 @@ struct EventStreamParserTests {
         #expect(try next("\ndata: b\n\n")?.data == "b")
     }
 
+    @Test func `comments are returned in their place, however the stream is cut, and only if they are kept`() throws {
+        let text = ": one\r\n:\ndata: a\n:two:\n:  three\ndata: b\n\n:four\r"
+        for count in 1...text.utf8.count {
+            var parser = EventStreamParser(lineLimit: 100, eventLimit: 100, keepsComments: true)
+            var seen: [String] = []
+            for start in stride(from: 0, to: text.utf8.count, by: count) {
+                try Array(text.utf8.dropFirst(start).prefix(count)).withUnsafeBytes { bytes in
+                    var rest = bytes
+                    while true {
+                        if let event = try parser.next(&rest) {
+                            seen.append("event \(event.data)")
+                        } else if let comment = parser.takeComment() {
+                            seen.append(comment)
+                        } else {
+                            break
+                        }
+                    }
+                }
+            }
+            #expect(seen == ["one", "", "two:", " three", "event a\nb", "four"], "\(count)")
+        }
+        var parser = EventStreamParser(lineLimit: 100, eventLimit: 100)
+        let isOver = try Array(":a\n".utf8).withUnsafeBytes { bytes in
+            var rest = bytes
+            return try parser.next(&rest) == nil && rest.isEmpty
+        }
+        #expect(isOver && parser.takeComment() == nil)
+    }
+
     // MARK: - What goes on with the next connection
 
     @Test func `the identifier counts from the empty line on`() {
