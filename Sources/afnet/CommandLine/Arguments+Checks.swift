@@ -27,9 +27,7 @@ extension Arguments {
         if piped > 1 { throw .usage("standard input can be sent to one URL only") }
         if keepsFiles, resume != nil { throw .usage("--no-clobber and --resume exclude each other") }
         if removesFailed, resume != nil { throw .usage("--remove-on-error and --resume exclude each other") }
-        if resume == .size, targets.count < urls.count && !namesAll || outputs.contains("-") {
-            throw .usage("--resume needs an --output for each URL: its size says where to go on")
-        }
+        try checkParts()
         try checkQuery()
         try checkFormType()
         try checkNames()
@@ -41,6 +39,24 @@ extension Arguments {
         }
         if pace != nil, isParallel { throw .usage("--rate and --parallel exclude each other") }
     }
+    /// Parts of responses, and of files to upload.
+    private func checkParts() throws(ArgumentError) {
+        guard range != nil || resume != nil else { return }
+        if body != nil, !isQuery, !isUpload {
+            throw .usage("--range and --resume-from are for what is loaded, and for --upload-file")
+        }
+        if uploads.contains("-") {
+            throw .usage("standard input is sent as a whole: --range and --resume-from need a file to upload")
+        }
+        if !uploads.isEmpty, let range, range.wholeMatch(of: /[0-9]+-[0-9]+/) == nil {
+            throw .usage("--range of --upload-file needs the first and the last byte, not \"\(range)\"")
+        }
+        let loaded = urls.indices.dropFirst(uploads.count)
+        if resume == .size, loaded.contains(where: { target(at: $0) == .path("-") }) {
+            throw .usage("--resume needs an --output for each URL: its size says where to go on")
+        }
+    }
+
 
     private func checkLint() throws(ArgumentError) {
         if urls.count > 1 || urls.isEmpty && (security.authorities == nil || !hosts.isEmpty) {
@@ -88,9 +104,6 @@ extension Arguments {
             throw .usage("--connect-to and --proxy exclude each other: a proxy is told the host of the URL")
         }
         if login != nil, bearer != nil { throw .usage("--user and --bearer exclude each other") }
-        if resume != nil, !uploads.isEmpty {
-            throw .usage("--resume and --upload-file exclude each other: uploads begin anew")
-        }
         if resume != nil, range != nil { throw .usage("--range and --resume exclude each other") }
         if family != nil, cache != nil {
             throw .usage(

@@ -55,6 +55,8 @@ extension Arguments {
             request.setValue(type, forHTTPHeaderField: "Content-Type")
         }
         if let method { request.httpMethod = method }
+        // Of an upload, the range is what is sent.
+        let range = isUpload ? nil : range
         if isCompressed {
             // Set here for --verbose. Ranges count bytes of a body without coding.
             let isPart = range != nil || part != nil

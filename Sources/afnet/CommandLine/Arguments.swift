@@ -191,10 +191,11 @@ package struct Arguments: Sendable, Equatable {
         return arguments
     }
 
+    var isUpload: Bool { if case .upload = body { true } else { false } }
+
     /// Whether a redirect with this status drops the body: it has fields or a form, and no option keeps it.
     func dropsBody(over status: Int) -> Bool {
-        if case .upload = body { return false }
-        return (301...303).contains(status) && !redirects.keepsPost.contains(status)
+        !isUpload && (301...303).contains(status) && !redirects.keepsPost.contains(status)
     }
 
     /// Whether the head of the response is shown.

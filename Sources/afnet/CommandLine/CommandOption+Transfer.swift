@@ -27,7 +27,10 @@ extension CommandOption {
             hiding: .login
         ) { $0.setReferer($1.value) },
         .toggle("-I, --head", "send HEAD, and show the head; with another -X load the head alone") { $0.isHead = $1 },
-        CommandOption("-r, --range SPEC", "ask for these bytes, as 0-99, 100- or -5") { $0.range = $1.value },
+        CommandOption(
+            "-r, --range SPEC",
+            "ask for these bytes, as 0-99, 100- or -5; with --upload-file, say that the file is these bytes"
+        ) { $0.range = $1.value.allSatisfy(\.isNumber) ? "\($1.value)-" : $1.value },
         .flag("-0, --http1.0", "say HTTP/1.0; the connection serves no other request") { $0.usesHTTP10 = true },
         .flag("--http1.1", "say HTTP/1.1, as without it") { $0.usesHTTP10 = false },
         .toggle("--compressed", "ask for a coded body, and decode it") { $0.isCompressed = $1 },
@@ -140,7 +143,11 @@ extension CommandOption {
         .flag("--resume", "go on behind what --output has already, if the server still has the same") {
             $0.resume = .size
         },
-        CommandOption("-C, --resume-from, --continue-at N", "go on at byte N; \"-\" is --resume") {
+        CommandOption(
+            "-C, --resume-from, --continue-at N",
+            "go on at byte N; \"-\" is --resume. With --upload-file, send the file from there on, and Content-Range; \"-\" is "
+                + "then all of it"
+        ) {
             $0.resume = $1.value == "-" ? .size : .offset(try Arguments.size($1.value, of: $1.name))
         },
         .toggle("-i, --include, --show-headers", "put the response heads before the body") { $0.includesHead = $1 },

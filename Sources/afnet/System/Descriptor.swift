@@ -118,7 +118,7 @@ struct Descriptor {
 
     /// Copies the whole file to another descriptor.
     func copyFromStart(to other: Descriptor) throws(SystemFailure) {
-        _ = try Self.checked { lseek(number, 0, SEEK_SET) }
+        try seek(to: 0)
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
         while true {
             let count = try Self.checked {
@@ -127,6 +127,10 @@ struct Descriptor {
             if count == 0 { return }
             try other.write(Data(buffer[..<count]))
         }
+    }
+
+    func seek(to offset: Int64) throws(SystemFailure) {
+        _ = try Self.checked { lseek(number, off_t(offset), SEEK_SET) }
     }
 
     func close() throws(SystemFailure) {

@@ -12,16 +12,26 @@ struct Payload {
         case stream(String)
         case standardInput
         case form(FormBody)
+        /// The rest of a file.
+        case rest(UploadPart)
     }
 
     private let source: Source
     /// Whether the command line asks for chunks.
     private let isChunked: Bool
+    /// The field `Content-Range` of an upload.
+    let contentRange: String?
 
     /// Keeps in memory: fields of the command line, standard input that several URLs may get, and a body that is sent
     /// again, by --keep-post or by a stream of events that connects again.
     init(_ arguments: Arguments, isSentAgain: Bool = false) throws(TransferFailure) {
         isChunked = arguments.fields.contains { $0.asksForChunks } && !arguments.isQuery
+        let part = try UploadPart(arguments)
+        contentRange = part?.contentRange
+        if let part, part.offset > 0 {
+            source = .rest(part)
+            return
+        }
         if case .form(let parts) = arguments.body {
             source = .form(try FormBody(parts))
             return
@@ -92,7 +102,7 @@ struct Payload {
     var isRepeatable: Bool {
         switch source {
         case .stream, .standardInput: false
-        case .none, .memory, .file, .form: true
+        case .none, .memory, .file, .form, .rest: true
         }
     }
 
@@ -110,6 +120,7 @@ struct Payload {
     var newStream: InputStream? {
         switch source {
         case .form(let form): form.newStream
+        case .rest(let part): part.stream
         case .memory(let data) where isChunked: InputStream(data: data)
         case .file(let url) where isChunked: InputStream(url: url)
         case .none, .memory, .file, .stream, .standardInput: nil
@@ -125,17 +136,25 @@ struct Payload {
             return session.dataTask(with: request)
         case .none, .memory: return session.dataTask(with: request)
         case .file(let url): return session.uploadTask(with: request, fromFile: url)
-        case .form(let form):
-            var request = request
-            request.httpBodyStream = form.newStream
-            // A chunked body has no Content-Length.
-            if request.value(forHTTPHeaderField: "Transfer-Encoding") == nil {
-                request.setValue("\(form.contentLength)", forHTTPHeaderField: "Content-Length")
-            }
-            return session.dataTask(with: request)
+        case .form(let form): return task(for: request, form.newStream, ofLength: form.contentLength, in: session)
+        case .rest(let part): return task(for: request, part.stream, ofLength: part.length, in: session)
         case .stream(let path): return task(for: request, InputStream(fileAtPath: path), in: session)
         case .standardInput: return task(for: request, DescriptorStream(.standardInput), in: session)
         }
+    }
+
+    @MainActor private func task(
+        for request: URLRequest,
+        _ stream: InputStream?,
+        ofLength length: some FixedWidthInteger,
+        in session: URLSession
+    ) -> URLSessionDataTask {
+        var request = request
+        // A chunked body has no Content-Length.
+        if request.value(forHTTPHeaderField: "Transfer-Encoding") == nil {
+            request.setValue("\(length)", forHTTPHeaderField: "Content-Length")
+        }
+        return task(for: request, stream, in: session)
     }
 
     @MainActor private func task(
@@ -149,16 +168,28 @@ struct Payload {
     }
 }
 
-/// The bytes of a descriptor from its current position. Opening it again by name would begin a file at its start, and
-/// fail for a socket.
+/// The bytes of a descriptor from its current position, or of a file from an offset on. Opening a descriptor again by name
+/// would begin a file at its start, and fail for a socket.
 final class DescriptorStream: InputStream {
-    private let source: Descriptor
+    private var source: Descriptor?
+    /// The file that the stream opens and closes.
+    private let file: (path: String, offset: Int64)?
     private var status = Stream.Status.notOpen
     private var failure: SystemFailure?
 
     init(_ source: Descriptor) {
         self.source = source
+        file = nil
         super.init(data: Data())
+    }
+
+    init(_ path: String, from offset: Int64) {
+        file = (path, offset)
+        super.init(data: Data())
+    }
+
+    deinit {
+        closeFile()
     }
 
     override var streamStatus: Stream.Status { status }
@@ -168,23 +199,43 @@ final class DescriptorStream: InputStream {
     override var hasBytesAvailable: Bool { status == .open }
 
     override func open() {
-        if status == .notOpen { status = .open }
+        guard status == .notOpen else { return }
+        status = .open
+        guard let file else { return }
+        do throws(SystemFailure) {
+            let source = try Descriptor.opening(file.path, O_RDONLY)
+            self.source = source
+            try source.seek(to: file.offset)
+        } catch {
+            fail(error)
+        }
     }
 
     override func close() {
         status = .closed
+        closeFile()
+    }
+
+    private func closeFile() {
+        if file == nil { return }
+        try? source?.close()
+        source = nil
+    }
+
+    private func fail(_ failure: SystemFailure) {
+        self.failure = failure
+        status = .error
     }
 
     /// Waits for at least one byte. 0 at the end.
     override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength len: Int) -> Int {
-        guard status == .open else { return 0 }
+        guard status == .open, let source else { return status == .error ? -1 : 0 }
         do throws(SystemFailure) {
             let count = try source.read(into: UnsafeMutableRawBufferPointer(start: buffer, count: len))
             if count == 0 { status = .atEnd }
             return count
         } catch {
-            failure = error
-            status = .error
+            fail(error)
             return -1
         }
     }

@@ -214,7 +214,7 @@ import Foundation
         let isNamedByServer = arguments.takesServersName && item.target == .remoteName
         let attempts = Attempts(arguments.retries, isRepeatable: payload.isRepeatable)
         while true {
-            let part = try part(arguments.resume, of: path)
+            let part = arguments.isUpload ? nil : try part(arguments.resume, of: path)
             let mode: BodySink.Mode =
                 isNamedByServer ? .makesNew : part != nil ? .appends : arguments.keepsFiles ? .makesOther : .replaces
             let place = queue.map { ($0, index) }
@@ -275,6 +275,9 @@ import Foundation
     }
 
     /// Writes the ETag of a response, for `--etag-compare` of a later run. A 304 without one confirms the former.
+        if let range = payload.contentRange, request.value(forHTTPHeaderField: "Content-Range") == nil {
+            request.setValue(range, forHTTPHeaderField: "Content-Range")
+        }
     private func saveEtag(of response: HTTPURLResponse?) throws(TransferFailure) {
         guard let path = arguments.etagFile, let response, response.statusCode < 400 else { return }
         let etag = response.value(forHTTPHeaderField: "ETag")

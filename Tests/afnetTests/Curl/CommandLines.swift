@@ -327,7 +327,15 @@ enum CommandLines {
         -w '%{num_connects}' U:/x U:/x
         -F 'a=  b' U:/x
         -F 'a="  b"' U:/x
-        -T f -C 2 U:/x  # uploads begin anew
+        -T f -C 2 U:/x
+        -T f -C 0 U:/x
+        -T f -C 99 U:/x
+        -T f -C - U:/x
+        -T f -r 0-3 U:/x
+        --resolve a.test:PORT:127.0.0.2,127.0.0.1 http://a.test:PORT/x
+        --resolve +a.test:PORT:127.0.0.1 http://a.test:PORT/x
+        --resolve a.test:PORT:127.0.0.1 --resolve '*:PORT:127.0.0.2' http://a.test:PORT/x
+        --resolve '*:PORT:127.0.0.2' --resolve a.test:PORT:127.0.0.1 http://a.test:PORT/x
         http://u:p%40q@127.0.0.1:PORT/x
         http://127.0.0.1:PORT//a//b
         http://127.0.0.1:PORT/a;b=c

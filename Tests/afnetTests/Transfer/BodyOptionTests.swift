@@ -139,6 +139,68 @@ import afnet
         #expect(requests.map(\.target) == ["/d/a", "/x", "/x"])
     }
 
+    @Test func `an upload goes on at a byte, and says which part it is`() async throws {
+        let file = try folder.make("f", Data("0123456789".utf8))
+        for words in [["-C", "4"], ["--continue-at", "4", "-H", "Transfer-Encoding: chunked"]] {
+            _ = try await Program.run(words + ["-T", file, url])
+            #expect(server.requests.last?.bodyText == "456789" && server.requests.last?.method == "PUT")
+            #expect(server.requests.last?.headers["Content-Range"] == "bytes 4-9/10")
+        }
+        for words in [["-C", "-"], ["-C", "0"], ["-r", "2-3"], ["-C", "4", "-H", "Content-Range: bytes 1-2/3"]] {
+            _ = try await Program.run(words + ["-T", file, url])
+        }
+
+        #expect(server.requests.suffix(4).map { $0.bodyText.count } == [10, 10, 10, 6])
+        #expect(
+            server.requests.suffix(4).map { $0.headers["Content-Range"] }
+                == ["bytes 0-9/10", nil, "bytes 2-3/10", "bytes 1-2/3"]
+        )
+        #expect(server.requests.allSatisfy { $0.headers["Range"] == nil })
+        let empty = try folder.make("e")
+        #expect(try await Program.run("-C", "-", "-T", empty, url).code == 0)
+        #expect(server.requests.last?.headers["Content-Range"] == nil)
+    }
+
+    @Test func `an upload that goes on is sent again from the same byte`() async throws {
+        let file = try folder.make("f", Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }))
+        let target = server.url("/redirect-to?status_code=307&url=/x").absoluteString
+        #expect(try await Program.run("-L", "-C", "100000", "-T", file, target).code == 0)
+
+        let rest = try #require(folder.contents("f")).suffix(100_000)
+        #expect(server.requests.map { Data($0.body) } == [rest, rest])
+    }
+
+    @Test func `nothing is sent if nothing is left to upload, or the file has no size`() async throws {
+        let file = try folder.make("f", Data("0123456789".utf8))
+        for offset in ["10", "99"] {
+            let run = try await Program.run("-C", offset, "-T", file, url)
+            #expect(run.code == 18 && run.errors.contains("nothing is left to upload: \(file) has 10 bytes"))
+        }
+        #expect(try await Program.run("-C", "3", "-T", folder.path("none"), url).code == 26)
+        #expect(try await Program.run("-C", "3", "-T", "/dev/null", url).code == 26)
+        #expect(server.requests.isEmpty)
+    }
+
+    @Test func `a file to upload belongs to its URL, and -C to the file that another URL loads into`() async throws {
+        let file = try folder.make("f", Data("0123456789".utf8))
+        let part = try folder.make("part", Data("abc".utf8))
+        // The server does not go on there.
+        #expect(try await Program.run("-C", "-", "-T", file, "-o", "/dev/null", "-o", part, url, url).code == 33)
+        #expect(server.requests.map { $0.headers["Range"] } == [nil, "bytes=3-"])
+        #expect(server.requests.map(\.bodyText) == ["0123456789", ""] && folder.contents("part") == Data("abc".utf8))
+    }
+
+    @Test func `a list of files goes to each of the URLs, and -g takes it for a name`() async throws {
+        let (a, b) = (try folder.make("a", Data("1".utf8)), try folder.make("b", Data("2".utf8)))
+        let list = "{\(a),\(b)}"
+        #expect(try await Program.run("-T", list, server.url("/").absoluteString + "{x,y}/").code == 0)
+        #expect(server.requests.map(\.target) == ["/x/a", "/y/a", "/x/b", "/y/b"])
+        #expect(server.requests.map(\.bodyText) == ["1", "1", "2", "2"])
+        #expect(try await Program.run("-T", "{\(a),\(folder.path("none"))}", url).code == 26)
+        #expect(server.requests.count == 5 && server.requests.last?.bodyText == "1")
+        #expect(try await Program.run("-g", "-T", list, url).code == 26 && server.requests.count == 5)
+    }
+
     @Test func `a file that is sent with POST has no Content-Type, as in curl, unless -H sets it`() async throws {
         let file = try folder.make("f", Data("1".utf8))
         _ = try await Program.run("-X", "POST", "-T", file, url)
