@@ -42,6 +42,11 @@ package struct TransferTimes: Sendable {
     /// Nil if the connection was made for another request.
     package var dial: DialReport? { isReused ? nil : connection?.dial }
     package var tunnelAnswer: ResponseHead? { isReused ? nil : connection?.tunnelAnswer }
+    /// The heads in front of that of the response: the answer of a proxy to `CONNECT`, and interim ones.
+    package var precedingHeads: [ResponseHead] {
+        guard sideHeads != nil || connection?.tunnelAnswer != nil else { return [] }
+        return [tunnelAnswer].compactMap(\.self) + (sideHeads?.interim ?? [])
+    }
     package var handshake: HandshakeReport? { isReused ? nil : connection?.handshake }
 
     package var tlsVersion: TLSVersion? { connection?.handshake?.version }

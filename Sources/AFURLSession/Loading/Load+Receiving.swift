@@ -62,7 +62,12 @@ extension Load: TransferClient {
     func transferReceivedHead(_ transfer: Transfer, _ head: ResponseHead) {
         for step in session.steps.learning { step.learn(from: head, of: transfer, for: self) }
         let request = transfer.request
-        let response = HTTPURLResponse(url: request.location, head: head, decodes: session.decodesAnswer(to: request))
+        let response = HTTPURLResponse(
+            url: request.location,
+            head: head,
+            decodes: session.decodesAnswer(to: request),
+            after: transfer.times.precedingHeads
+        )
         // No step wants the only response of a load that succeeds.
         if head.status < 300, memory == nil {
             if acceptResponse() { receive(response, to: request, transfer) }

@@ -17,6 +17,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
     package let announcedLength: Int64
     /// The codings of the body, and which of them the session removes.
     package let contentPlan: ContentPlan
+    private let precedingHeads: [ResponseHead]
 
     /// Makes a response, for tests and caches. Nil if a field name is no token or a value holds control characters.
     public init?(url: URL, statusCode: Int, httpVersion: String?, headerFields: [String: String]?) {
@@ -27,11 +28,15 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
         status = statusCode
         contentPlan = ContentPlan(headers, status: statusCode)
         announcedLength = Self.announcedLength(headers)
+        precedingHeads = []
         super.init(url: url)
     }
 
-    /// - Parameter decodes: Whether the session decodes the body, if it can.
-    package init(url: URL, head: ResponseHead, decodes: Bool = true) {
+    /// - Parameters:
+    ///   - decodes: Whether the session decodes the body, if it can.
+    ///   - preceding: The heads in front of this one.
+    package init(url: URL, head: ResponseHead, decodes: Bool = true, after preceding: [ResponseHead] = []) {
+        precedingHeads = preceding
         headers = head.headers
         version = head.version
         phrase = head.reasonRange
@@ -49,7 +54,15 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
         self.status = status
         contentPlan = decodes ? ContentPlan(headers, status: status) : .asItIs
         announcedLength = Self.announcedLength(headers)
+        precedingHeads = []
         super.init(url: url)
+    }
+
+    /// The responses in front of this one that the same request led to: that of a proxy to `CONNECT`, if a tunnel was made
+    /// for the request, and interim ones (1xx). Empty in responses from caches and archives.
+    public var precedingResponses: [HTTPURLResponse] {
+        guard let url, !precedingHeads.isEmpty else { return [] }
+        return precedingHeads.map { HTTPURLResponse(url: url, head: $0) }
     }
 
     /// The status code.
@@ -115,6 +128,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
         phrase = nil
         contentPlan = ContentPlan(headers, status: status)
         announcedLength = Self.announcedLength(headers)
+        precedingHeads = []
         super.init(urlFrom: coder)
     }
 

@@ -61,6 +61,8 @@ package struct Arguments: Sendable, Equatable {
     package internal(set) var outputFolder: String?
     package internal(set) var makesFolders = false
     package internal(set) var includesHead = false
+    /// Whether what a proxy answers to `CONNECT` is not among the heads.
+    package internal(set) var hidesTunnel = false
     /// Whether no file is replaced.
     package internal(set) var keepsFiles = false
     /// Whether the file of a failed transfer is removed.

@@ -233,7 +233,8 @@ extension CommandOption {
         .toggle("--no-npn", "as without it") { _, _ in },
         .flag("--parallel-immediate", "as without it: a URL does not wait for the connection of another") { _ in },
         .toggle("--styled-output", "heads are written as they are, as without it") { _, _ in },
-        .flag("--suppress-connect-headers", "as without it: -i and -D leave out what a proxy says of a tunnel") { _ in
+        .toggle("--suppress-connect-headers", "-i and -D leave out what a proxy says of a tunnel") {
+            $0.hidesTunnel = $1
         },
     ]
 }

@@ -90,18 +90,22 @@ struct Trace {
     func add(_ response: HTTPURLResponse) throws(TransferFailure) {
         let fields = response.headerFields.map { "\($0.name): \($0.value)" }
         let head = ([response.statusLine] + fields).joined(separator: "\r\n") + "\r\n\r\n"
-        text += head
+        try add(text: head)
+    }
+
+    func add(text more: String) throws(TransferFailure) {
+        text += more
         guard let path else { return }
         do throws(SystemFailure) {
-            try files.append(Data(head.utf8), to: path)
+            try files.append(Data(more.utf8), to: path)
         } catch {
             throw TransferFailure(.cannotWrite, "--dump-header: cannot write \(path): \(error.text)")
         }
     }
 
-    /// The heads for a terminal, with control characters escaped.
-    var harmlessText: String {
-        text.components(separatedBy: "\r\n").map(TerminalText.escaped).joined(separator: "\r\n")
+    /// Heads for a terminal, with control characters escaped.
+    static func harmless(_ heads: String) -> String {
+        heads.components(separatedBy: "\r\n").map(TerminalText.escaped).joined(separator: "\r\n")
     }
 }
 

@@ -13,7 +13,7 @@ import Foundation
     private let console: Console
     private let trace: Trace
     private let servers: TrustLog
-    let identity: Identity
+    private let identity: Identity
     private let listeners: TransferListeners
     private let heads: HeadLog
     private let dump: WireDump?
@@ -45,6 +45,11 @@ import Foundation
     private(set) var server: ServerTrust?
     /// The seconds before a retry, if the response leads to one.
     private(set) var wait: Double?
+    /// Whether the task has its response.
+    private var hasBegun = false
+    private var lastNoted: HTTPURLResponse?
+    /// Whether the heads for --include are in the sink.
+    private var hasShownHeads = false
     /// Why afnet gave the transfer up; the first reason stays.
     private var failure: TransferFailure?
     private var completion: CheckedContinuation<(any Error)?, Never>?
@@ -92,6 +97,7 @@ import Foundation
         finishSending()
         finishProgress()
         if error == nil { checkRest() }
+        noteEnd(error)
         closeSink(isComplete: error == nil && failure == nil)
         if metrics?.transactionMetrics.last?.negotiatedTLSProtocolVersion != nil {
             server = servers.server(request?.url?.host)
@@ -101,6 +107,61 @@ import Foundation
             if sink.isFile, sink.isOpen, !isUndone, failure.code != .statusRefused { failure.keptIn = sink.name }
             throw failure
         }
+    }
+
+    /// Whether the transfer has credentials for challenges.
+    var mayAnswerChallenges: Bool { identity.mayAnswer }
+
+    /// The head of the end: what a proxy or an interim response said before there was none, and trailers. Heads that no body
+    /// followed are shown now, unless the URL is tried again.
+    private func noteEnd(_ error: (any Error)?) {
+        if let metrics, !hasBegun { noteUnseen(metrics) }
+        if error == nil, failure == nil { noteTrailers() }
+        let reason = failure ?? error.map { explain($0) } ?? verdict
+        let isTriedAgain = wait != nil || reason.map { attempts.wait(after: $0, response) != nil } ?? false
+        guard !hasShownHeads, !isTriedAgain, !heads.text.isEmpty else { return }
+        do throws(SystemFailure) {
+            if arguments.showsHead, !sink.isOpen { try sink.open() }
+            try showHeads()
+        } catch {
+            failure = failure ?? .cannotWrite(sink, error)
+        }
+    }
+
+    /// Notes the heads of a task that has no response: of a tunnel that was refused, or of a redirect that is not followed.
+    private func noteUnseen(_ metrics: URLSessionTaskMetrics) {
+        if heads.text.isEmpty {
+            for head in TransferResult.heads(of: metrics) { noteHead(head.response, isOfTunnel: head.kind == .connect) }
+        } else if let last = metrics.transactionMetrics.last?.response as? HTTPURLResponse, last !== lastNoted {
+            noteHead(last)
+        }
+    }
+
+    private func noteTrailers() {
+        guard let trailers = metrics?.transactionMetrics.last?.trailerFields, !trailers.isEmpty else { return }
+        let text = trailers.map { "\($0.name): \($0.value)\r\n" }.joined()
+        do throws(TransferFailure) {
+            try heads.add(text: text)
+            do throws(SystemFailure) {
+                if hasShownHeads { try show(text) }
+            } catch {
+                throw .cannotWrite(sink, error)
+            }
+        } catch {
+            failure = failure ?? error
+        }
+    }
+
+    /// Writes the heads for --include.
+    private func showHeads() throws(SystemFailure) {
+        guard arguments.showsHead else { return }
+        hasShownHeads = true
+        try show(heads.text)
+    }
+
+    /// Writes lines of the server. On a terminal their control characters are escaped.
+    private func show(_ lines: String) throws(SystemFailure) {
+        try sink.write(Data((sink.isTerminal ? HeadLog.harmless(lines) : lines).utf8))
     }
 
     private func explain(_ error: any Error) -> TransferFailure {
@@ -158,6 +219,21 @@ import Foundation
         completion = nil
     }
 
+    // MARK: - Challenges
+
+    func answer(
+        to challenge: URLAuthenticationChallenge
+    ) -> (URLSession.AuthChallengeDisposition, URLCredential?) {
+        let answer = identity.answer(to: challenge)
+        // A response that is not answered is the task's.
+        if case .useCredential = answer.0, let response = challenge.failureResponse as? HTTPURLResponse {
+            note(response, isOfTunnel: challenge.protectionSpace.isProxy() && usesTunnel)
+        }
+        return answer
+    }
+
+    private var usesTunnel: Bool { arguments.proxy.tunnels || request?.url?.scheme?.lowercased() == "https" }
+
     // MARK: - The response
 
     /// Returns nil if the redirect is refused.
@@ -194,21 +270,34 @@ import Foundation
         return next
     }
 
-    /// Shows and logs the head of any response.
-    private func note(_ response: HTTPURLResponse) {
-        if arguments.isVerbose {
-            if let request { trace.request(request, length: task.countOfBytesExpectedToSend) }
-            trace.response(response)
-        }
+    /// Shows and logs the head of any response, and the heads in front of it.
+    ///
+    /// - Parameter isOfTunnel: Whether it answers a proxy's `CONNECT`, in which no request of the transfer was sent.
+    private func note(_ response: HTTPURLResponse, isOfTunnel: Bool = false) {
+        lastNoted = response
+        let preceding = response.precedingResponses
+        for response in preceding where response.statusCode >= 200 { noteHead(response, isOfTunnel: true) }
+        if !isOfTunnel { noteRequest() }
+        for response in preceding where response.statusCode < 200 { noteHead(response) }
+        noteHead(response, isOfTunnel: isOfTunnel)
+    }
+
+    private func noteHead(_ response: HTTPURLResponse, isOfTunnel: Bool = false) {
+        if arguments.isVerbose { trace.response(response) }
         do throws(TransferFailure) {
-            try dumpHeads(response)
-            try heads.add(response)
+            try dump?.receivedHead(trace.head(of: response) + [""])
+            if !isOfTunnel || !arguments.hidesTunnel { try heads.add(response) }
         } catch {
             failure = failure ?? error
         }
     }
 
-    private func dumpHeads(_ response: HTTPURLResponse) throws(TransferFailure) {
+    private func noteRequest() {
+        if arguments.isVerbose, let request { trace.request(request, length: task.countOfBytesExpectedToSend) }
+        do throws(TransferFailure) { try dumpRequest() } catch { failure = failure ?? error }
+    }
+
+    private func dumpRequest() throws(TransferFailure) {
         guard let dump else { return }
         if let request {
             try dump.sentHead(trace.head(of: request, task.countOfBytesExpectedToSend) + [""])
@@ -218,11 +307,11 @@ import Foundation
                 try dump.info("\(task.countOfBytesSent) bytes of body were sent from a file or a stream")
             }
         }
-        try dump.receivedHead(trace.head(of: response) + [""])
     }
 
     /// A response has arrived. Returns whether to receive the body.
     func begin(_ response: URLResponse) -> Bool {
+        hasBegun = true
         if let response = response as? HTTPURLResponse {
             accept(response)
         } else {
@@ -235,6 +324,11 @@ import Foundation
         finishSending()
         note(response)
         guard failure == nil, mayBegin(response), !dropsBody else { return }
+        if isOld(response) {
+            // What the file has is still right. The head is shown all the same.
+            dropsBody = true
+            return
+        }
         // What a response to HEAD and a 304 say of a length is that of another response.
         let isWithoutBody = request?.httpMethod == "HEAD" || [204, 304].contains(response.statusCode)
         let length = isWithoutBody ? 0 : response.expectedContentLength
@@ -250,24 +344,21 @@ import Foundation
         do throws(SystemFailure) {
             let validator = request.flatMap { PartialTransfer.validator(of: response, to: $0) }
             try sink.open(recognizedBy: arguments.showsHead ? nil : validator)
-            if arguments.showsHead {
-                try sink.write(Data((sink.isTerminal ? heads.harmlessText : heads.text).utf8))
-            }
+            try showHeads()
         } catch {
             failure = .cannotWrite(sink, error)
         }
         if arguments.isHead, request?.httpMethod != "HEAD" {
             endsAtHead = true
-        } else if let condition = arguments.timeCondition, Self.isOlder(response, than: condition) {
-            dropsBody = true
         } else if showsProgress {
             progress = newBar(length)
         }
     }
 
-    /// Whether a server that ignores `--time-cond` sends what is not wanted.
-    private static func isOlder(_ response: HTTPURLResponse, than condition: TimeCondition) -> Bool {
-        guard response.statusCode == 200,
+    /// Whether the response says that there is nothing new, or sends what `--time-cond` does not want.
+    private func isOld(_ response: HTTPURLResponse) -> Bool {
+        if response.statusCode == 304 { return true }
+        guard let condition = arguments.timeCondition, response.statusCode == 200,
             let time = HTTPDateText.date(response.value(forHTTPHeaderField: "Last-Modified"))
         else { return false }
         return !condition.isMet(by: time)

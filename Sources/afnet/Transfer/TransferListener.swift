@@ -43,8 +43,9 @@ final class AskedListener: TransferListener {
         didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-        let identity = MainActor.assumeIsolated { roster[task]?.identity }
-        let (disposition, credential) = identity?.answer(to: challenge) ?? (.performDefaultHandling, nil)
+        let (disposition, credential) =
+            MainActor.assumeIsolated { roster[task]?.answer(to: challenge) }
+            ?? (.performDefaultHandling, nil)
         completionHandler(disposition, credential)
     }
 }
@@ -63,7 +64,7 @@ struct TransferListeners {
     /// Passes the callbacks of a task on to a transfer until the task completes.
     @MainActor func attach(_ transfer: Transfer, to task: URLSessionTask) {
         roster[task] = transfer
-        if transfer.identity.mayAnswer { task.delegate = asked }
+        if transfer.mayAnswerChallenges { task.delegate = asked }
     }
 }
 

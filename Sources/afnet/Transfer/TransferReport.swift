@@ -124,9 +124,13 @@ struct TransferReport: Encodable {
     }
 }
 
-/// Files that each run replaces, and to which every URL of the run adds: those of `--report` and `--dump-header`.
+/// Files that each run replaces, and to which every URL of the run adds: those of `--report`; each group those of
+/// `--dump-header`.
 @MainActor final class RunFiles {
     private var begun: Set<String> = []
+
+    /// The next bytes for this file replace it.
+    func begin(_ path: String) { begun.remove(path) }
 
     /// - Parameter path: `-` is standard output.
     func append(_ data: Data, to path: String) throws(SystemFailure) {

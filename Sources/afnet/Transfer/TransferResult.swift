@@ -67,6 +67,13 @@ struct TransferResult {
 
     /// All heads in the order of arrival.
     var heads: [Head] {
+
+    /// The heads of a transfer without a response.
+    static func heads(of metrics: URLSessionTaskMetrics) -> [Head] {
+        var result = TransferResult("")
+        result.metrics = metrics
+        return result.heads
+    }
         transactions.indices.flatMap { index in
             let transaction = transactions[index]
             var heads: [Head] = []
