@@ -184,12 +184,10 @@ package struct Arguments: Sendable, Equatable {
     }
 
     /// These arguments for one of the URLs: its upload is the body, if it has one.
-    ///
-    /// - Parameter place: The place of the URL on the command line.
-    func narrowed(to place: Int) -> Arguments {
+    func narrowed(to upload: String?) -> Arguments {
         guard !uploads.isEmpty else { return self }
         var arguments = self
-        arguments.body = place < uploads.count ? .upload(uploads[place]) : nil
+        arguments.body = upload.map(Body.upload)
         return arguments
     }
 
@@ -221,7 +219,6 @@ package struct Arguments: Sendable, Equatable {
         referer = url.isEmpty ? nil : url
     }
 
-    /// The paths among the targets.
     /// Adds a value of `--resolve`. It takes the place of a former one for the same host and port.
     mutating func resolve(_ text: String, of name: String) throws(ArgumentError) {
         let override = try HostOverride(resolve: text, of: name)
@@ -235,6 +232,7 @@ package struct Arguments: Sendable, Equatable {
     /// Where hosts are; the first that matches counts.
     package var overrides: [HostOverride] { connectsTo + addresses + addressesOfAny }
 
+    /// The paths among the targets.
     package var outputs: [String] {
         targets.compactMap { if case .path(let path) = $0 { path } else { nil } }
     }

@@ -6,36 +6,57 @@ struct TransferList {
         let target: OutputTarget
         /// The place of its word on the command line.
         let place: Int
+        /// The file to upload.
+        let upload: String?
     }
 
     /// How many URLs all words together may stand for.
     private static let limit = 100_000_000
 
-    private let patterns: [(pattern: URLPattern, target: OutputTarget, start: Int)]
+    private struct Row {
+        let pattern: URLPattern
+        let target: OutputTarget
+        /// The files to upload, each to all URLs of the pattern; nil for none.
+        let uploads: URLPattern?
+        let start: Int
+    }
+
+    private let rows: [Row]
     let count: Int
 
     init(_ arguments: Arguments) throws(ArgumentError) {
-        var patterns: [(URLPattern, OutputTarget, Int)] = []
+        var rows: [Row] = []
         var count = 0
         for (place, text) in arguments.urls.enumerated() {
             let pattern = try URLPattern(text, expands: arguments.expandsURLs)
-            patterns.append((pattern, arguments.target(at: place), count))
-            count += pattern.count
+            let word = place < arguments.uploads.count ? arguments.uploads[place] : nil
+            let uploads = try word.map { text throws(ArgumentError) in
+                try URLPattern(text, expands: arguments.expandsURLs)
+            }
+            rows.append(Row(pattern: pattern, target: arguments.target(at: place), uploads: uploads, start: count))
+            let (product, isTooLarge) = pattern.count.multipliedReportingOverflow(by: uploads?.count ?? 1)
+            count += isTooLarge ? Self.limit + 1 : min(product, Self.limit + 1)
             if count > Self.limit { throw .usage("there are more than \(Self.limit) URLs") }
         }
-        (self.patterns, self.count) = (patterns, count)
+        (self.rows, self.count) = (rows, count)
     }
 
     subscript(index: Int) -> Item {
-        var place = patterns.count - 1
-        while patterns[place].start > index { place -= 1 }
-        let (pattern, target, start) = patterns[place]
-        let (url, words) = pattern[index - start]
-        return Item(url: url, target: target.with(words), place: place)
+        var place = rows.count - 1
+        while rows[place].start > index { place -= 1 }
+        let row = rows[place]
+        let rest = index - row.start
+        // All URLs get a file before any of them gets the next.
+        let (url, words) = row.pattern[rest % row.pattern.count]
+        let upload = row.uploads?[rest / row.pattern.count].url
+        return Item(url: url, target: row.target.with(words), place: place, upload: upload)
     }
+
+    /// The files to upload that are named without a list.
+    var namedUploads: [String] { rows.compactMap { $0.uploads?.count == 1 ? $0.uploads?[0].url : nil } }
 
     /// How many of the URLs are sent standard input.
     func uploadsOfStandardInput(_ uploads: [String]) -> Int {
-        zip(uploads, patterns).reduce(0) { $0 + ($1.0 == "-" ? $1.1.pattern.count : 0) }
+        zip(uploads, rows).reduce(0) { $0 + ($1.0 == "-" ? $1.1.pattern.count : 0) }
     }
 }

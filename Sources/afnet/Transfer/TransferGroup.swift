@@ -1,5 +1,6 @@
 import AFURLSession
 import Foundation
+import Glibc
 
 /// Loads the URLs of one group, one after the other or in parallel.
 @MainActor final class TransferGroup {
@@ -9,8 +10,10 @@ import Foundation
     private let servers: TrustLog
     private let files: RunFiles
     private let list: TransferList
-    /// One for each file to upload, or one for all URLs.
-    private let payloads: [Payload]
+    /// The body for URLs without a file to upload.
+    private let payload: Payload
+    /// The files to upload that are named without a list, by the bytes of their names.
+    private let uploads: [[UInt8]: Payload]
     /// The fields for the query of each URL.
     private let query: Data?
     /// The ETag of `--etag-compare`.
@@ -37,10 +40,13 @@ import Foundation
         self.listeners = listeners
         self.servers = servers
         self.files = files
-        payloads = try (0..<max(arguments.uploads.count, 1)).map { place throws(TransferFailure) in
-            try Payload(arguments.narrowed(to: place))
-        }
-        query = try Payload.query(of: arguments, and: payloads[0])
+        if let path = arguments.headFile { files.begin(path) }
+        try Self.checkEtagFile(arguments)
+        payload = try Payload(arguments.narrowed(to: nil))
+        var uploads: [[UInt8]: Payload] = [:]
+        for name in list.namedUploads { uploads[Array(name.utf8)] = try Payload(arguments.narrowed(to: name)) }
+        self.uploads = uploads
+        query = try Payload.query(of: arguments, and: payload)
         formerEtag = try Self.formerEtag(arguments)
         writeOut = try arguments.writeOut.map { format throws(TransferFailure) in try WriteOut(format) }
         console = Console(arguments)
@@ -69,6 +75,16 @@ import Foundation
         } catch {
             if error.isMissingFile, arguments.etagFile != nil { return "\"\"" }
             throw TransferFailure(.cannotRead, "--etag-compare: \(path): \(error.text)")
+        }
+    }
+
+    /// Makes the file of `--etag-save` before anything is loaded: an ETag that is lost means that all is loaded again.
+    private static func checkEtagFile(_ arguments: Arguments) throws(TransferFailure) {
+        guard let path = arguments.etagFile else { return }
+        do throws(SystemFailure) {
+            try Descriptor.opening(path, O_WRONLY | O_CREAT | O_APPEND).close()
+        } catch {
+            throw TransferFailure(.cannotRead, "--etag-save: cannot write \(path): \(error.text)")
         }
     }
 
@@ -207,8 +223,8 @@ import Foundation
 
     private func load(_ item: TransferList.Item, at index: Int, _ outcome: inout Outcome) async throws(TransferFailure)
     {
-        let arguments = arguments.narrowed(to: item.place)
-        let payload = try payload(at: item.place, of: arguments)
+        let arguments = arguments.narrowed(to: item.upload)
+        let payload = try payload(for: item.upload, of: arguments)
         let plan = try TransferPlan(item.url, arguments, query: query)
         let path = try plan.path(for: item.target, arguments)
         let isNamedByServer = arguments.takesServersName && item.target == .remoteName
@@ -233,10 +249,11 @@ import Foundation
         }
     }
 
-    /// The body for the URL of a place; there is none behind the last upload.
-    private func payload(at place: Int, of arguments: Arguments) throws(TransferFailure) -> Payload {
-        if arguments.uploads.isEmpty { return payloads[0] }
-        return place < payloads.count ? payloads[place] : try Payload(arguments)
+    /// - Parameter arguments: Those for the upload.
+    private func payload(for upload: String?, of arguments: Arguments) throws(TransferFailure) -> Payload {
+        guard let upload else { return payload }
+        if let payload = uploads[Array(upload.utf8)] { return payload }
+        return try Payload(arguments)
     }
 
     private func transfer(
@@ -258,6 +275,9 @@ import Foundation
         if let formerEtag, request.value(forHTTPHeaderField: "If-None-Match") == nil {
             request.setValue(formerEtag, forHTTPHeaderField: "If-None-Match")
         }
+        if let range = payload.contentRange, request.value(forHTTPHeaderField: "Content-Range") == nil {
+            request.setValue(range, forHTTPHeaderField: "Content-Range")
+        }
         return Transfer(
             payload.task(for: request, in: session),
             arguments,
@@ -275,15 +295,12 @@ import Foundation
     }
 
     /// Writes the ETag of a response, for `--etag-compare` of a later run. A 304 without one confirms the former.
-        if let range = payload.contentRange, request.value(forHTTPHeaderField: "Content-Range") == nil {
-            request.setValue(range, forHTTPHeaderField: "Content-Range")
-        }
     private func saveEtag(of response: HTTPURLResponse?) throws(TransferFailure) {
         guard let path = arguments.etagFile, let response, response.statusCode < 400 else { return }
-        let etag = response.value(forHTTPHeaderField: "ETag")
-        if etag == nil, response.statusCode == 304 { return }
+        let etag = response.value(forHTTPHeaderField: "ETag") ?? ""
+        if etag.isEmpty, response.statusCode == 304 { return }
         do throws(SystemFailure) {
-            try Descriptor.replace(path, with: Data((etag.map { "\($0)\n" } ?? "").utf8))
+            try Descriptor.replace(path, with: Data((etag.isEmpty ? "" : "\(etag)\n").utf8))
         } catch {
             throw TransferFailure(.cannotWrite, "--etag-save: cannot write \(path): \(error.text)")
         }
