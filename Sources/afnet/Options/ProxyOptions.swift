@@ -19,7 +19,9 @@ package struct ProxyOptions: Sendable, Equatable {
     func configuration() throws(ArgumentError) -> ProxyConfiguration {
         if let address, address.isEmpty { return ProxyConfiguration.none }
         var configuration = if let address { try named(address) } else { try ofEnvironment() }
-        if let bypassed { configuration.exceptions = ProxyExceptions(noProxy: bypassed) }
+        if let bypassed = bypassed ?? Self.bypassedInEnvironment {
+            configuration.exceptions = ProxyExceptions(noProxy: bypassed)
+        }
         // As curl does: what is reached without a proxy stands in no_proxy.
         configuration.includesLoopback = true
         configuration.tunnelsPlainHTTP = tunnels
@@ -27,9 +29,24 @@ package struct ProxyOptions: Sendable, Equatable {
         return configuration
     }
 
+    /// The environment says also of a proxy of the command line who is reached without it.
+    private static var bypassedInEnvironment: String? {
+        let environment = ProcessInfo.processInfo.environment
+        return environment["no_proxy"] ?? environment["NO_PROXY"]
+    }
+
+    /// The address without a path, which says nothing of a proxy.
+    private static func withoutPath(_ address: String) -> String {
+        let start = address.range(of: "://")?.upperBound ?? address.startIndex
+        guard let slash = address[start...].firstIndex(of: "/"), !address[slash...].contains("@") else {
+            return address
+        }
+        return String(address[..<slash])
+    }
+
     private func named(_ address: String) throws(ArgumentError) -> ProxyConfiguration {
         do throws(ProxyConfigurationError) {
-            return ProxyConfiguration(try withLogin(ProxyServer(address)))
+            return ProxyConfiguration(try withLogin(ProxyServer(Self.withoutPath(address))))
         } catch {
             throw .badArgument("--proxy: \(error.reason.rawValue)")
         }

@@ -65,6 +65,20 @@ import afnet
         #expect(try await Program.run([url], environment: bypassed).text == "answer" && proxy.requests.count == 1)
     }
 
+    @Test func `no_proxy is for the proxy of the command line, too, unless there is --noproxy`() async throws {
+        let environment = ["no_proxy": "127.0.0.1"]
+        #expect(try await Program.run(["-x", address, url], environment: environment).text == "answer")
+        #expect(proxy.requests.isEmpty)
+        let named = ["-x", address, "--noproxy", "other.test", url]
+        #expect(try await Program.run(named, environment: environment).text == "answer" && proxy.requests.count == 1)
+    }
+
+    @Test func `a path says nothing of a proxy`() async throws {
+        #expect(try await Program.run("-x", "http://\(address)/path", url).text == "answer")
+        #expect(proxy.requests.count == 1)
+        #expect(try await Program.run("-x", "http://u:p/w@\(address)", url).code == 43 && proxy.requests.count == 1)
+    }
+
     @Test func `the environment names a proxy, and an empty --proxy means none`() async throws {
         let named = try #require(URL(string: "http://origin.test:\(origin.port)/x"))
         proxy.rules.names["origin.test"] = origin.address
