@@ -20,7 +20,6 @@ extension Arguments {
     private func checkTransfer() throws(ArgumentError) {
         if urls.isEmpty { throw .usage("there is no URL") }
         let list = try TransferList(self)
-        if targets.count > urls.count { throw .usage("there are more --output than URLs") }
         if uploads.count > urls.count { throw .usage("there are more --upload-file than URLs") }
         if isHead, body != nil, !isQuery { throw .usage("--head has no body to send") }
         let piped = list.uploadsOfStandardInput(uploads)
@@ -39,6 +38,7 @@ extension Arguments {
         }
         if pace != nil, isParallel { throw .usage("--rate and --parallel exclude each other") }
     }
+
     /// Parts of responses, and of files to upload.
     private func checkParts() throws(ArgumentError) {
         guard range != nil || resume != nil else { return }
@@ -56,7 +56,6 @@ extension Arguments {
             throw .usage("--resume needs an --output for each URL: its size says where to go on")
         }
     }
-
 
     private func checkLint() throws(ArgumentError) {
         if urls.count > 1 || urls.isEmpty && (security.authorities == nil || !hosts.isEmpty) {
@@ -93,7 +92,6 @@ extension Arguments {
 
     private func checkNames() throws(ArgumentError) {
         let names = targets.contains(.remoteName) || namesAll
-        if takesServersName, !names { throw .usage("--remote-header-name needs --remote-name") }
         if takesServersName, resume != nil { throw .usage("--remote-header-name and --resume exclude each other") }
         if outputFolder != nil, !names, targets.isEmpty { throw .usage("--output-dir needs --output or --remote-name") }
     }

@@ -40,7 +40,8 @@ extension Arguments {
         var hasNext = false
         while !hasNext, let word = rest.pop() {
             if word == "--next" || word == "-:" {
-                hasNext = true
+                // A group has a URL: in front of the first one it says nothing, as in config files of which several are named.
+                hasNext = !urls.isEmpty
             } else if word == "--" {
                 while let url = rest.popURL() { urls.append(url) }
             } else if word.hasPrefix("--") {

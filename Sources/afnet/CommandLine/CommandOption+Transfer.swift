@@ -113,7 +113,7 @@ extension CommandOption {
         ) { try $0.addBody(.form([FormPart(json: $1.value, of: $1.name)])) },
         CommandOption(
             "-T, --upload-file PATH",
-            "send this file with PUT, once for each URL; \"-\" is standard input, in chunks unless there is a field "
+            "send this file with PUT, once for each URL, or those of a list; \"-\" is standard input, in chunks unless there is a field "
                 + "Content-Length. A URL that ends in \"/\" gets the file's name"
         ) { try $0.addUpload($1.value) },
     ]
@@ -126,7 +126,9 @@ extension CommandOption {
             "where the body goes, once for each URL; \"-\" and default: standard output. The file is replaced when the "
                 + "response begins, and what arrived stays in it if the rest does not. #1 is the first list of the URL"
         ) { $0.targets.append(.path($1.value)) },
-        .flag("-O, --remote-name", "the same, with the last name of the URL's path") { $0.targets.append(.remoteName) },
+        .toggle("-O, --remote-name", "the same, with the last name of the URL's path") {
+            $0.targets.append($1 ? .remoteName : .path("-"))
+        },
         .toggle("--remote-name-all", "-O for all URLs that have neither -o nor -O") { $0.namesAll = $1 },
         .toggle(
             "-J, --remote-header-name",

@@ -56,6 +56,9 @@ import Foundation
     }
 
     private func warn(_ arguments: Arguments) {
+        if arguments.targets.count > arguments.urls.count {
+            Console(arguments).report("there are more --output than URLs: the last ones are not used")
+        }
         guard arguments.security.isInsecure, arguments.urls.contains(where: { $0.lowercased().hasPrefix("https:") })
         else { return }
         let rest =

@@ -64,8 +64,8 @@ package import Foundation
     private func key(_ cookie: HTTPCookie) -> [String] { [cookie.domain, cookie.path, cookie.name] }
 }
 
-/// Files of cookies in Netscape's format: seven fields on a line, separated by tabs. Names, values and paths are bytes, which
-/// need not be UTF-8.
+/// Files of cookies in Netscape's format: seven fields on a line, separated by tabs; or lines of fields `Set-Cookie`. Names,
+/// values and paths are bytes, which need not be UTF-8.
 package enum CookieText {
     static let sizeLimit = 16 << 20
     private static let hiddenPrefix = Array("#HttpOnly_".utf8)
@@ -77,6 +77,9 @@ package enum CookieText {
     }
 
     private static func cookie(_ line: ArraySlice<UInt8>) -> HTTPCookie? {
+        if text(line.prefix(headerPrefix.count)).lowercased() == headerPrefix {
+            return cookie(ofHeader: text(line.dropFirst(headerPrefix.count)))
+        }
         let isHidden = line.starts(with: hiddenPrefix)
         if line.first == UInt8(ascii: "#"), !isHidden { return nil }
         var fields = line.dropFirst(isHidden ? hiddenPrefix.count : 0)
@@ -96,6 +99,18 @@ package enum CookieText {
     }
 
     private static func text(_ field: ArraySlice<UInt8>) -> String { String(decoding: field, as: UTF8.self) }
+
+    private static let headerPrefix = "set-cookie:"
+
+    /// The cookie of a field `Set-Cookie`, as heads that were saved have it. Nil without a Domain: nothing says whose it is.
+    private static func cookie(ofHeader value: String) -> HTTPCookie? {
+        let attributes = value.split(separator: ";").dropFirst().map {
+            $0.split(separator: "=", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
+        }
+        let domain = attributes.last { $0.count == 2 && $0[0].lowercased() == "domain" }?[1].drop { $0 == "." }
+        guard let domain, let url = URL(string: "https://\(domain)/") else { return nil }
+        return HTTPCookie.cookies(withResponseHeaderFields: ["Set-Cookie": value], for: url).first
+    }
 
     private static func isYes(_ field: ArraySlice<UInt8>) -> Bool { text(field).uppercased() == "TRUE" }
 

@@ -42,7 +42,9 @@ struct FormBody {
     // MARK: Parts
 
     private static func append(_ part: FormPart, to form: any MultipartFormData) throws(TransferFailure) {
-        if !part.headers.isEmpty { return try append(withHeaders: part, to: form) }
+        // A name of the command line is sent as it is, with its folders.
+        let hasFolders = part.fileName?.contains("/") == true
+        if !part.headers.isEmpty || hasFolders { return try append(withHeaders: part, to: form) }
         switch part.content {
         case .value(let value): append(value, part, to: form)
         case .valueOfFile(let path): append(try contents(of: path, part), part, to: form)

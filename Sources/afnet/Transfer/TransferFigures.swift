@@ -48,7 +48,8 @@ struct TransferFigures {
             values[name, default: []].append(Self.quoted(field.value))
         }
         let items = names.map { "\(Self.quoted($0)):[\((values[$0] ?? []).joined(separator: ","))]" }
-        return "{\(items.joined(separator: ","))}"
+        // curl begins a line for each name.
+        return "{\(items.joined(separator: ",\n"))\n}"
     }
 
     private static func json(_ value: Value) -> String {

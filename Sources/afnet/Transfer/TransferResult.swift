@@ -43,7 +43,10 @@ struct TransferResult {
         guard let response, (300..<400).contains(response.statusCode),
             let location = response.value(forHTTPHeaderField: "Location")
         else { return nil }
-        return URL(string: location, relativeTo: response.url)?.absoluteURL
+        let url = URL(string: location, relativeTo: response.url)?.absoluteURL
+        // A URL without a path asks for the root.
+        guard let url, url.host != nil, url.path.isEmpty, url.query == nil, url.fragment == nil else { return url }
+        return URL(string: url.absoluteString + "/")
     }
 
     var connectionsMade: Int { transactions.count { !$0.isReusedConnection && $0.remoteAddress != nil } }
@@ -65,15 +68,15 @@ struct TransferResult {
         var trailers: [(name: String, value: String)] = []
     }
 
-    /// All heads in the order of arrival.
-    var heads: [Head] {
-
     /// The heads of a transfer without a response.
     static func heads(of metrics: URLSessionTaskMetrics) -> [Head] {
         var result = TransferResult("")
         result.metrics = metrics
         return result.heads
     }
+
+    /// All heads in the order of arrival.
+    var heads: [Head] {
         transactions.indices.flatMap { index in
             let transaction = transactions[index]
             var heads: [Head] = []

@@ -85,6 +85,10 @@ package struct URLPattern {
             case "{": return try list()
             case "[":
                 if let address = takeAddress() { return .text(address) }
+                if rest.hasPrefix("[]") {
+                    rest = rest.dropFirst(2)
+                    return .text("[]")
+                }
                 return try range()
             case "}", "]":
                 throw error("there is no \(rest.first == "}" ? "{" : "[") in front of \"\(rest.prefix(20))\"")

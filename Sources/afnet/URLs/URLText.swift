@@ -39,7 +39,13 @@ package struct URLText {
     private static func withScheme(_ given: String, _ scheme: String) -> String {
         let name = given.prefix { $0 != ":" }
         let isName = name.first?.isLetter == true && name.utf8.allSatisfy { isSchemeByte($0) }
-        if isName, given.utf8.dropFirst(name.utf8.count).starts(with: ":/".utf8) { return given }
+        let rest = given.dropFirst(name.count)
+        if isName, rest.hasPrefix(":/") {
+            // As curl and browsers do, one slash or three stand for two.
+            let slashes = rest.dropFirst().prefix { $0 == "/" }.count
+            let isHTTP = ["http", "https"].contains(name.lowercased())
+            return isHTTP && slashes < 4 ? "\(name)://\(rest.dropFirst(1 + slashes))" : given
+        }
         return given.isEmpty || given.hasPrefix("/") ? given : "\(scheme)://\(given)"
     }
 
@@ -95,7 +101,10 @@ extension URLText {
             path = Self.percentEncoded(path)
             query = query.map(Self.percentEncoded)
             // The sign in front of a fragment stays.
-            fragment = Self.percentEncoded(String(fragment))[...]
+            if let sign = fragment.first {
+                let rest = Self.percentEncoded(String(fragment.dropFirst())).replacing("#", with: "%23")
+                fragment = "\(sign)\(rest)"[...]
+            }
             guard !authority.utf8.allSatisfy({ $0 < 0x80 }) else { return }
             let at = authority.lastIndex(of: "@").map { authority.index(after: $0) } ?? authority.startIndex
             let place = authority[at...]

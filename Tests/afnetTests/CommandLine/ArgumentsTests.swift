@@ -48,7 +48,7 @@ import afnet
         #expect(groups.map(\.isSilent) == [true, false, false] && groups.map(\.method) == ["PUT", nil, nil])
         // The word after an option is its value, even if it looks like an option.
         #expect(groups[1].outputs == ["--next"])
-        for words in [["u", "--next"], ["--next", "u"], ["pins", "h", "--next", "u"]] {
+        for words in [["u", "--next"], ["pins", "h", "--next", "u"]] {
             #expect { try Arguments.groups(words) } throws: { ($0 as? ArgumentError)?.code == .usage }
         }
     }
@@ -139,6 +139,20 @@ import afnet
         }
     }
 
+    @Test func `--next in front of the first URL of a group says nothing`() throws {
+        let groups = try Arguments.groups(["-s", "--next", "a", "--next", "--next", "-X", "PUT", "b"])
+        #expect(groups.map(\.urls) == [["a"], ["b"]] && groups[1].method == "PUT")
+        #expect(groups.map(\.isSilent) == [true, false])
+        for words in [["--next"], ["-s", "--next"], ["a", "--next", "--next"]] {
+            #expect { try Arguments.groups(words) } throws: { ($0 as? ArgumentError)?.code == .usage }
+        }
+    }
+
+    @Test func `a range without a dash begins there, and -O can be taken back`() throws {
+        #expect(try Arguments(["-r", "4", "u"]).range == "4-" && Arguments(["-r", "4-5", "u"]).range == "4-5")
+        #expect(try Arguments(["--remote-name-all", "--no-remote-name", "u"]).targets == [.path("-")])
+    }
+
     @Test func `schemes are allowed by lists`() throws {
         func allowed(_ words: String...) throws -> Set<String> {
             Set(try Arguments(words + ["u"]).schemes.allowed.map(\.rawValue))
@@ -172,7 +186,7 @@ import afnet
         [], ["--nonsense", "u"], ["--rate", "0/s", "u"], ["--rate", "1/x", "u"], ["-Z", "--rate", "1", "u"],
         ["--proto", "=x", "u"], ["--no-clobber", "-C", "-", "-o", "f", "u"], ["-4", "--cache", "d", "u"], ["u", "-o"],
         ["-m", "soon", "u"], ["-m", "-1", "u"], ["-m", "nan", "u"],
-        ["--max-filesize", "1x", "u"], ["-o", "a", "-o", "b", "u"], ["-I", "-d", "x", "u"],
+        ["--max-filesize", "1x", "u"], ["-I", "-d", "x", "u"],
         ["-d", "x", "--data-file", "f", "u"], ["-T", "f", "-d", "x", "u"],
         ["--auth", "ntlm", "-u", "a:b", "u"], ["-u", "a:b", "--bearer", "c", "u"], ["-L", "--max-redirs", "-2", "u"],
         ["-L", "--keep-post", "307", "u"], ["--resume", "u"], ["-C", "x", "u"], ["-r", "0-1", "-C", "3", "u"],

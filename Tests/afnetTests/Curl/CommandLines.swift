@@ -314,7 +314,30 @@ enum CommandLines {
         -sO U:/a/b/c.txt?x=1
         -O U:/
         -OJ U:/x.txt
-        -J U:/cd  # it needs -O
+        -T '{f,w}' U:/p/
+        -T '{f,w}' U:/{a,b}/
+        --next U:/x --next U:/y
+        -i -L --max-redirs 0 -o out U:/redir
+        -J U:/cd
+        -J -o x U:/cd
+        --remote-name-all --no-remote-name U:/a.txt
+        -o a -o b U:/x
+        -r 4 U:/range
+        U:/[]  # brackets and braces are encoded
+        http:/127.0.0.1:PORT/x
+        U:/x#a#b
+        -i -u a:b --anyauth U:/auth
+        -i -L --max-redirs 0 U:/redir
+        -i -f U:/status/404
+        -i -C 9999 -o out U:/range
+        -D heads U:/x --next -D heads U:/y
+        -z '1 Jan 2023' -o f U:/lm
+        --etag-save no/e U:/etag
+        -w '%{header_json}' U:/lm
+        -x http://127.0.0.1:PORT/path http://other.test/x
+        -x 127.0.0.1:1 U:/x |env no_proxy=127.0.0.1
+        -b heads.txt U:/x  # a cookie without a Domain is sent to no host
+        -F 'a=b;filename=c/d' U:/x
         --output-dir d -o x U:/x
         -s -S U:/x
         -sSw '\n' U:/x

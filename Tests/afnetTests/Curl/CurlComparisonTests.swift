@@ -102,6 +102,7 @@ import Testing
     private var files: [String: String] {
         [
             "f": "line 1\r\nline 2\n", "w": "%{http_code}\n-\n", "h": "A: b\nC: d\n", "e": "\"q\"\n", "part": "body",
+            "heads.txt": "HTTP/1.1 200 OK\r\nSet-Cookie: k=v; Domain=127.0.0.1\r\nSet-Cookie: n=o\r\n\r\n",
             "jar": "127.0.0.1\tFALSE\t/\tFALSE\t0\tk\tv\n",
             "cfg": "url = \"\(server.url("/cfg").absoluteString)\"\n# x\nheader: \"X: y\"\n-d a=b\n",
         ]

@@ -34,7 +34,7 @@ import Testing
     @Test(
         arguments: [
             ("ftp://127.0.0.1/", 1), ("127.0.0.1:99999/x", 3), ("http://a b/", 3), ("/x", 3), ("", 3),
-            ("http://127.0.0.1:99999/", 3), ("http:///x", 3),
+            ("http://127.0.0.1:99999/", 3), ("http:////x", 3),
         ] as [(String, Int32)]
     )
     func `a URL that cannot be loaded is 1 or 3`(url: String, code: Int32) async throws {

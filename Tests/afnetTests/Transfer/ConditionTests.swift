@@ -78,9 +78,22 @@ import afnet
         #expect(try await Program.run("--etag-save", file, "-f", url("/gone")).code == 22)
         #expect(folder.contents("e") == Data("W/\"abc\"\n".utf8))
         #expect(try await Program.run("--etag-save", file, url("/x")).code == 0 && folder.contents("e") == Data())
-        #expect(try await Program.run("--etag-save", folder.path("no/e"), url("/etag")).code == 23)
+        #expect(try await Program.run("--etag-save", folder.path("no/e"), url("/etag")).code == 26)
 
-        #expect(server.requests.map { $0.headers["If-None-Match"] } == ["\"\"", "W/\"abc\"", nil, nil, nil])
+        #expect(server.requests.map { $0.headers["If-None-Match"] } == ["\"\"", "W/\"abc\"", nil, nil])
+        server.route("GET", "/blank", ServerReply.text("x").header("ETag", ""))
+        #expect(try await Program.run("--etag-save", file, url("/blank")).code == 0 && folder.contents("e") == Data())
+    }
+
+    @Test func `the file of --output stays as it is if there is nothing new`() async throws {
+        let file = try folder.make("f", Data("mine".utf8))
+        server.route("GET", "/unchanged", .status(304))
+        for options in [["-z", "1 Jan 2023", url("/dated")], ["-H", "If-None-Match: \"a\"", url("/unchanged")]] {
+            #expect(try await Program.run(["-o", file] + options).code == 0)
+            #expect(folder.contents("f") == Data("mine".utf8), "\(options)")
+        }
+        #expect(try await Program.run("-i", "-o", file, url("/unchanged")).code == 0)
+        #expect(folder.contents("f")?.starts(with: Data("HTTP/1.1 304 ".utf8)) == true)
     }
 
     @Test func `--no-clobber makes another file, and --remove-on-error leaves none`() async throws {

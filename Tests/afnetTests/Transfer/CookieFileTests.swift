@@ -156,6 +156,24 @@ import afnet
         #expect(cookies.map(\.isSessionOnly) == [false, true, true] && cookies[0].path == "/a")
     }
 
+    @Test func `heads that were saved are a file of cookies, too`() throws {
+        let text = """
+            HTTP/1.1 200 OK
+            Set-Cookie: a=1; Domain=.example.com; Path=/x; Secure; HttpOnly
+            set-cookie: b=2; domain=127.0.0.1
+            Set-Cookie: of=nobody; Path=/
+            Set-Cookie: c=3; Domain=com
+
+            """
+        let cookies = CookieText.cookies(in: text)
+
+        // A public suffix gets its own cookie, and no host below it does.
+        #expect(cookies.map(\.name) == ["a", "b", "c"] && cookies.map(\.value) == ["1", "2", "3"])
+        #expect(cookies[2].domain == "com")
+        #expect(cookies[0].domain == ".example.com" && cookies[0].path == "/x" && cookies[0].isSecure)
+        #expect(cookies[1].domain == "127.0.0.1" && cookies[1].path == "/" && !cookies[1].isSecure)
+    }
+
     @Test func `cookies that are written are read back`() throws {
         let text = """
             #HttpOnly_.example.com\tTRUE\t/a\tTRUE\t4102444800\tname\tvalue

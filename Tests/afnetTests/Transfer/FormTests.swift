@@ -96,6 +96,14 @@ import afnet
         )
     }
 
+    @Test func `a name of a file on the command line is sent as it is`() async throws {
+        _ = try await Program.run("-F", "a=x;filename=b/c.txt;type=text/x", url("/take"))
+        let request = try await server.waitForRequests(1)[0]
+
+        #expect(request.bodyText.contains("name=\"a\"; filename=\"b/c.txt\"\r\n"), "\(request.bodyText)")
+        #expect(request.bodyText.contains("Content-Type: text/x\r\n"))
+    }
+
     @Test func `another multipart type has the boundary, too`() async throws {
         _ = try await Program.run("-F", "a=b", "-H", "Content-Type: multipart/mixed", url("/take"))
         let request = try await server.waitForRequests(1)[0]

@@ -90,6 +90,7 @@ import Testing
 
         #expect(try await run("-o", "mine", "-O", "-J", address, address).code == 0)
         #expect(text("mine") != nil && text("given") != nil)
+        #expect(try await Program.run("-J", address).text.hasPrefix("body of"))
     }
 
     @Test func `-J leaves files alone`() async throws {

@@ -17,6 +17,7 @@ import afnet
             ("[08-11]", ["08", "09", "10", "11"]), ("[a-e:2]", ["a", "c", "e"]), ("[X-Z]", ["X", "Y", "Z"]),
             ("[::1]:80/[1-2]", ["[::1]:80/1", "[::1]:80/2"]), ("[fe80::1%25lo]/", ["[fe80::1%25lo]/"]),
             (#"h/\{a\}"#, ["h/{a}"]), (#"{a\,b,c}"#, ["a,b", "c"]), ("{http,https}://h/", ["http://h/", "https://h/"]),
+            ("h/a[]/[1-2]", ["h/a[]/1", "h/a[]/2"]),
         ] as [(String, [String])]
     )
     func `lists stand for several URLs`(pattern: String, urls: [String]) throws {
@@ -24,7 +25,7 @@ import afnet
     }
 
     @Test(arguments: [
-        "h/{", "h/{}", "h/{a", "h/a}", "h/a]", "h/[", "h/[1", "h/[1-", "h/[]", "h/[2-1]", "h/[c-a]", "h/[a-cx]",
+        "h/{", "h/{}", "h/{a", "h/a}", "h/a]", "h/[", "h/[1", "h/[1-", "h/[2-1]", "h/[c-a]", "h/[a-cx]",
         "h/[1-2:0]",
         "h/[a-Z]", "h/{a[1-2]}", "h/[1-99999999]", "h/[1-9999]/[1-9999]", "h/[-1-2]", "h/[1-2:99999999999999999999]",
     ])
@@ -51,6 +52,8 @@ import afnet
             ("http://Bücher.example:80/", "http://xn--bcher-kva.example:80/"),
             ("http://ü:ö@日本語.jp/", "http://%C3%BC:%C3%B6@xn--wgv71a119e.jp/"), ("http://a b/", "http://a b/"),
             ("http://faß.de", "http://xn--fa-hia.de"), ("http://h/a b", "http://h/a b"),
+            ("http:/h/x", "http://h/x"), ("HTTPS:///h/x", "HTTPS://h/x"), ("http:////h/x", "http:////h/x"),
+            ("foo:/h/x", "foo:/h/x"), ("http://h/x#a#b", "http://h/x#a%23b"),
         ] as [(String, String)]
     )
     func `a URL gets a scheme, loses its dots, and is encoded`(given: String, text: String) {
