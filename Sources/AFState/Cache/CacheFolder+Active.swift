@@ -11,7 +11,6 @@ extension CacheFolder {
         guard let active, let segment = segments[active.number] else { return }
         self.active = nil
         segments[active.number]?.size = -1
-        guard segment.end > 0 else { return }
         let footer = CacheFooter.encode(active.records, at: segment.end, key: segment.name.key)
         var written: Int64 = 0
         do throws(SystemCallError) {

@@ -17,8 +17,8 @@ package final class CacheFolder {
 
     struct Usage: Equatable {
         /// What the disk gives away.
-        var bytes = 0
-        var files = 0
+        let bytes: Int
+        let files: Int
     }
 
     /// The segment to which this process appends; it is locked as long as the file is open.
