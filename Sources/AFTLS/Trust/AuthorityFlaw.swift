@@ -55,7 +55,7 @@ extension AuthorityFlaw {
 
     /// - Parameter bits: `CAF_FLAW_…`
     static func flaws(_ bits: Int32, of root: Certificate?) -> [AuthorityFlaw] {
-        guard bits != 0, let root else { return [] }
+        guard let root else { return [] }
         return rules.filter { Int(bits) & $0.bit != 0 }.map { rule in
             let message = "the authority \"\(root.subject)\" \(rule.problem); make it anew with \(rule.line)"
             return AuthorityFlaw(kind: rule.kind, certificate: root, message: message)
