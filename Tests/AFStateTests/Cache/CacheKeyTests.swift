@@ -32,8 +32,26 @@ extension CacheTests {
                 "http://[fe80::1%25eth1]/",
             ]
             let keys = try urls.map { try key($0) }
-            #expect(Set(keys.map(\.bytes)).count == urls.count)
+            #expect(Set(keys.map(\.bytes)).count == urls.count && Set(keys).count == urls.count)
             #expect(Set(keys.map(\.digest)).count == urls.count)
+            // Neither many paths nor many hosts have one hash.
+            #expect(try key("http://a.test/x").hash != key("http://a.test/y").hash)
+            #expect(try key("http://a.test/x").hash != key("http://b.test/x").hash)
+        }
+
+        @Test func `T-CAC-15 where a request goes is in its key, whatever host its field names`() throws {
+            let urls = [
+                "http://a.test/x", "http://b.test/x", "https://a.test/x", "http://a.test:443/x", "http://a.test:81/x",
+                "http://[fe80::1%25eth0]/x", "http://[fe80::1%25eth1]/x",
+            ]
+            let keys = try urls.map { try request($0, ["Host": "c.test"]).key }
+            #expect(Set(keys).count == urls.count && Set(keys.map(\.bytes)).count == urls.count)
+        }
+
+        /// Another one would lose all that is on the disks of users.
+        @Test func `the tag of a key stays the same in all versions`() throws {
+            #expect(try key("http://a.test/x?y=1").tag == 0xCE4E_0BE3_274C_C406)
+            #expect(try key("https://b.test:8443/").tag == 0x2959_A093_4B4B_1180)
         }
 
         @Test func `T-REQ-15 T-CAC-15 another host in the field Host is another key, in any case of letters`() throws {
@@ -81,6 +99,12 @@ extension CacheTests {
             let digests = scopes.compactMap(\.digest)
             #expect(Set(digests).count == scopes.count && digests.allSatisfy { $0.count == 16 })
             #expect(scopes.map(\.digest) == digests)
+            // That of a scope that lasts is the same in every process; that of one that does not has a secret in it.
+            for scope in scopes {
+                var fields = FieldWriter()
+                fields.add(scope.bytes)
+                #expect((scope.digest == Array(CacheTests.digest(fields.bytes).prefix(16))) == scope.isLasting)
+            }
         }
 
         @Test(
@@ -123,9 +147,10 @@ extension CacheTests {
             ] {
                 #expect(try request("http://a.test/", [name: "1"]).identities.byAnyField != .unnamed, "\(name)")
             }
-            SecretNames.added.insert("X-Request-Id")
-            defer { SecretNames.added.remove("X-Request-Id") }
-            #expect(try request("http://a.test/", ["x-request-id": "1"]).identities.byAnyField != .unnamed)
+            SecretNames.added.insert("X-B3-Flags")
+            defer { SecretNames.added.remove("X-B3-Flags") }
+            #expect(try request("http://a.test/", ["x-b3-flags": "1"]).identities.byAnyField != .unnamed)
+            #expect(try request("http://a.test/", ["x-b3-sampled": "1"]).identities.byAnyField == .unnamed)
         }
 
         @Test(

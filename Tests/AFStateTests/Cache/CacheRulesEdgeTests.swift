@@ -262,6 +262,7 @@ extension CacheTests {
                 ((5, 1, 7), (5, 2, 7), false),
                 // A response without a date has that of its receipt.
                 ((nil, 1, 6), (5, 2, 7), true), ((nil, 1, 6), (7, 2, 7), false), ((7, 1, 7), (nil, 2, 8), false),
+                ((3, 1, 8), (nil, 2, 7), false),
             ]
             for (number, row) in rows.enumerated() {
                 let stored = head(date: row.stored.0, from: row.stored.1, to: row.stored.2)

@@ -60,8 +60,13 @@ struct RequestIdentityTests {
         #expect(Self.identity(("A", "1"), ("B", "2")) == Self.identity(("b", "2"), ("a", "1")))
         #expect(Self.identity(("A", "1"), ("A", "2")) != Self.identity(("A", "2"), ("A", "1")))
         #expect(Self.identity(("A", "1"), ("A", "2")) != Self.identity(("A", "1, 2")))
+        #expect(Self.identity(("A", "1")) != Self.identity(("B", "1")))
         // What stands in one field never looks like another.
         #expect(Self.identity(("A", "1"), ("B", "2")) != Self.identity(("A", "1B2")))
         #expect(Self.identity() == .unnamed)
+        // A name that is none is not known to say nothing.
+        var reader = RequestIdentity.Reader()
+        reader.read(UnsafeRawBufferPointer(start: nil, count: 0), UnsafeRawBufferPointer(start: nil, count: 0))
+        #expect(reader.identity != .unnamed)
     }
 }
