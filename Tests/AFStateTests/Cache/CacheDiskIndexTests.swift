@@ -91,6 +91,21 @@ struct CacheDiskIndexTests {
         #expect(!index.mayHold(7) && index.count == 1)
     }
 
+    @Test("an entry whose groups are full is there once and counted once, or not at all, T-CAC-22", arguments: 1...10)
+    func fullGroups(seed: UInt64) throws {
+        var (dice, index) = (SeededGenerator(seed: seed), CacheDiskIndex())
+        for number in 0..<300 {
+            // Two of three have one tag.
+            let tag = number % 3 == 0 ? dice.next() : seed
+            let place = try CacheDiskIndexTests.place(number)
+            let isKept = index.insert(tag, place)
+            #expect(index.places(of: tag).contains(place) == isKept)
+            let (places, entries) = (index.places(of: seed), Array(index.entries))
+            #expect(Set(places).count == places.count && entries.count == index.count)
+        }
+        #expect(index.count > 100 && index.count <= 164)
+    }
+
     @Test("a number that is used again brings nothing back of its former segment")
     func numbers() throws {
         var index = CacheDiskIndex()

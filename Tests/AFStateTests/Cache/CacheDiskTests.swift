@@ -63,6 +63,30 @@ extension CacheTests {
             #expect(try found() == nil)
         }
 
+        @Test func `T-CAC-11 a former response that cannot be marked, removed or emptied does not come back`() throws {
+            disk.mount()
+            defer { disk.unmount() }
+            try put("old")
+            for fault in [FaultPoint.diskWriteFull, .diskRemoveFails, .diskOpenFails] { faults.arm(fault, rate: 1000) }
+            try put("new")
+            try recover()
+            #expect(try found() == nil && store.isConsistent())
+        }
+
+        @Test func `T-CAC-22 a disk that failed is left alone for a minute`() throws {
+            disk.mount()
+            defer { disk.unmount() }
+            faults.arm(.diskWriteFull, rate: 1000)
+            try put("one")
+            faults.disarm()
+            clocks.advance(by: 59)
+            try put("two")
+            #expect(try found() == nil)
+            clocks.advance(by: 1)
+            try put("three")
+            #expect(try found() == "three")
+        }
+
         @Test(arguments: [false, true])
         func `T-CAC-14 an entry whose file could not be removed is not found again`(all: Bool) throws {
             disk.mount()

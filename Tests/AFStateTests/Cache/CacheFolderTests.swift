@@ -113,6 +113,24 @@ struct CacheFolderTests {
         #expect(free > 0 && abs(free - expected) < expected / 4 + (1 << 28))
     }
 
+    @Test("a segment has a number that no other has, and is refused when all are taken")
+    func numbers() throws {
+        let folder = try scene.open()
+        let kept = try #require(folder.add(CacheSegment.Name(sequence: 0, key: 0)))
+        var given: Set<UInt16> = []
+        // Those of segments that are gone come again.
+        for key in UInt64(1)...70_000 {
+            let number = try #require(folder.add(CacheSegment.Name(sequence: 1, key: key)))
+            given.insert(number)
+            folder.drop(number)
+        }
+        #expect(given.count == 65_534 && !given.contains(0) && !given.contains(kept))
+        for key in UInt64(1)...65_533 { _ = folder.add(CacheSegment.Name(sequence: 2, key: key)) }
+        #expect(folder.segments.count == 65_534 && folder.add(CacheSegment.Name(sequence: 3, key: 0)) == nil)
+        folder.drop(kept)
+        #expect(folder.add(CacheSegment.Name(sequence: 3, key: 0)) != nil)
+    }
+
     // MARK: - Where it is
 
     @Test("only so many folders are made as are asked for")
@@ -163,8 +181,9 @@ struct CacheFolderTests {
         )
         #expect(try folder.read(places[0], tag: Scene.tag(0)) == nil)
         try folder.remove(places[0])
-        mkfifo(scene.folder.path + "/" + CacheSegment.Name(sequence: 9, key: 1).text, 0o600)
-        mkdir(scene.folder.path + "/" + CacheSegment.Name(sequence: 9, key: 2).text, 0o700)
+        let (pipe, inner) = (CacheSegment.Name(sequence: 9, key: 1).text, CacheSegment.Name(sequence: 9, key: 2).text)
+        mkfifo(scene.folder.path + "/" + pipe, 0o600)
+        mkdir(scene.folder.path + "/" + inner, 0o700)
         let left = try scene.found()
         #expect(left.count < 60 && left.count > 20)
         chmod(scene.folder.path + "/" + last, 0o644)
@@ -175,6 +194,7 @@ struct CacheFolderTests {
         _ = try next.load()
         _ = try next.append(Scene.records(70..<71))
         _ = next.trim(to: 0)
+        #expect(scene.files == [first, last, pipe, inner])
         #expect(try Array(Data(contentsOf: aside)) == bytes)
     }
 
@@ -207,6 +227,38 @@ struct CacheFolderTests {
         #expect((9...12).contains(calls), "\(calls)")
         #expect(["AFURLSession-cache", "AFURLSession-cache-2"].allSatisfy { left($0) == -1 })
         #expect(left("AFURLSession-cache-1") == 2 && !folder.removeFormerLayouts(atMost: 40))
+    }
+
+    private func formerName(_ number: Int) -> String {
+        String(repeating: "a", count: 29) + "\(100 + number)-" + String(repeating: "b", count: 32)
+    }
+
+    @Test("a former folder goes with the last of its files, and until then more are left")
+    func formerLayoutInParts() throws {
+        let former = scene.file("AFURLSession-cache-2")
+        mkdir(former.path, 0o700)
+        for number in 0..<105 { try Data().write(to: former.appendingPathComponent(formerName(number))) }
+        // This removes a hundred.
+        let folder = try scene.open()
+        func left() -> Int? { try? FileManager.default.contentsOfDirectory(atPath: former.path).count }
+        #expect(left() == 5)
+        #expect(folder.removeFormerLayouts(atMost: 1) && left() == 4)
+        #expect(folder.removeFormerLayouts(atMost: 3) && left() == 1)
+        #expect(!folder.removeFormerLayouts(atMost: 2) && left() == nil)
+    }
+
+    @Test("links with the names of former files are not come back for")
+    func formerLinks() throws {
+        let former = scene.file("AFURLSession-cache-2")
+        mkdir(former.path, 0o700)
+        for number in 0..<103 {
+            let file = former.appendingPathComponent(formerName(number))
+            if number < 100 { try Data().write(to: file) } else { symlink("nowhere", file.path) }
+        }
+        let folder = try scene.open()
+        var calls = 0
+        while calls < 10, folder.removeFormerLayouts(atMost: 3) { calls += 1 }
+        #expect(calls <= 3)
     }
 
     @Test("a former folder that is a link, or that others may use, is left alone")

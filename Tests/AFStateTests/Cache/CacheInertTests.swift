@@ -42,6 +42,19 @@ extension CacheTests {
             #expect(inert.entries.elementsEqual(model, by: ===) && !model.isEmpty)
         }
 
+        @Test func `one that has to go is released`() throws {
+            var inert = CacheInert()
+            weak var first: CacheEntry?
+            do {
+                let entry = try Self.entry("http://a.test/1", 500)
+                first = entry
+                inert.insert(entry)
+            }
+            #expect(first != nil)
+            inert.shrink(to: 0)
+            #expect(first == nil && inert.total == 0)
+        }
+
         @Test func `they get an eighth of the memory, and one that is too long leaves the others`() throws {
             let store = CacheScene.store(in: nil, memory: 80_000, disk: 0, CacheClocks())
             for number in 0..<100 {

@@ -152,6 +152,32 @@ struct CacheSegmentFaultTests {
         }
     }
 
+    @Test("a segment that cannot be removed is emptied, if it is a file of ours alone, T-CAC-22, T-CAC-25")
+    func emptied() async {
+        await #expect(processExitsWith: .success) {
+            for kind in ["own", "exposed", "pipe"] {
+                let scene = try CacheSegmentScene()
+                let folder = try scene.open()
+                _ = try folder.append(Scene.records(0..<2))
+                let path = scene.folder.path + "/" + (try #require(scene.files.first))
+                if kind == "exposed" { chmod(path, 0o644) }
+                if kind == "pipe" {
+                    unlink(path)
+                    mkfifo(path, 0o600)
+                }
+                FaultInjector.failNext(CAF_CALL_UNLINK, with: EIO)
+                if kind == "own" {
+                    try folder.removeAll()
+                } else {
+                    #expect(throws: SystemCallError(.unlink, code: EIO)) { try folder.removeAll() }
+                }
+                FaultInjector.stop()
+                var status = stat()
+                #expect(stat(path, &status) == 0 && status.st_size == (kind == "exposed" ? 288 : 0), "\(kind)")
+            }
+        }
+    }
+
     @Test("a batch that fails in its second segment tells of what the first one has, T-CAC-22")
     func secondSegment() async {
         await #expect(processExitsWith: .success) {

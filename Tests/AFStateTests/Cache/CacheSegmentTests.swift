@@ -63,6 +63,51 @@ struct CacheSegmentTests {
         #expect(try Scene.tags(living[2], index) == tags(0..<23))
     }
 
+    @Test("a process tries the segments of sixteen others before it makes one", arguments: [15, 16])
+    func adoptionLimit(living: Int) throws {
+        var former: CacheFolder? = try scene.open()
+        _ = try former?.append(Scene.records(0..<1))
+        let others = try (1...living).map { _ in try scene.open() }
+        for other in others { _ = try other.append(Scene.records(1..<2)) }
+        // The oldest of all is free now.
+        former = nil
+        _ = try scene.open().append(Scene.records(2..<3))
+        #expect(scene.files.count == (living < 16 ? living + 1 : living + 2))
+        withExtendedLifetime(others) {}
+    }
+
+    @Test("a segment with no room for a record is sealed if more than half of it is full", arguments: [2016, 2032])
+    func fullAdoption(length: Int) throws {
+        var former: CacheFolder? = try scene.open()
+        _ = try former?.append(Scene.records(0..<1, length: length))
+        former = nil
+        let folder = try scene.open()
+        _ = try folder.append(Scene.records(1..<2, length: 2032))
+        let first = try #require(scene.files.first)
+        let isSealed = length > 2016
+        #expect(try scene.bytes(of: first).count == 32 + length + (isSealed ? CacheFooter.length(of: 1) : 0))
+        #expect(try scene.found().count == 2 && scene.files.count == 2)
+        // The other one is left to shorter records.
+        _ = try scene.open().append(Scene.records(2..<3))
+        #expect(scene.files.count == (isSealed ? 3 : 2))
+        withExtendedLifetime(folder) {}
+    }
+
+    @Test("a segment comes after all others, and with the last number beside them")
+    func sequences() throws {
+        let folder = try scene.open()
+        for number in 0..<70 { _ = try folder.append(Scene.records(number..<number + 1)) }
+        func sequences() -> [UInt64?] { scene.files.map { CacheSegment.Name($0)?.sequence } }
+        #expect(sequences() == [1, 2, 3])
+        let last = scene.folder.appendingPathComponent(CacheSegment.Name(sequence: .max, key: 0).text)
+        try Data().write(to: last)
+        chmod(last.path, 0o600)
+        _ = try scene.open().append(Scene.records(100..<140))
+        #expect(sequences() == [1, 2, 3, .max, .max])
+        #expect(try scene.found() == tags(0..<70) + tags(100..<140))
+        withExtendedLifetime(folder) {}
+    }
+
     @Test("an adopter hears of what it has not read, and tells of it")
     func adoptedRecords() throws {
         let late = try scene.open()
@@ -235,6 +280,18 @@ struct CacheSegmentTests {
         #expect(try scene.found().isEmpty && bytes.count > 400)
     }
 
+    @Test("a record is read as it was written, and as dead once it is")
+    func header() throws {
+        let record = CacheRecord(tag: 7, offset: 32, payloadLength: 100)
+        var bytes = record.header(key: 5)
+        for isLive in [true, false] {
+            let read = try #require(bytes.withUnsafeBytes { CacheRecord($0, at: 32, key: 5) })
+            #expect(read.tag == record.tag && read.offset == record.offset && read.end == record.end)
+            #expect(read.payloadLength == record.payloadLength && read.isLive == isLive && record.isLive)
+            bytes[CacheRecord.stateOffset] = CacheRecord.dead
+        }
+    }
+
     @Test("only names as segments have them are segments")
     func names() {
         let name = CacheSegment.Name(sequence: 0xabc, key: .max)
@@ -243,6 +300,7 @@ struct CacheSegmentTests {
             #expect(CacheSegment.Name(text) == nil)
         }
         #expect(CacheSegment.Name("0000000000000abc-ffffffffffffffff.tmp") == nil)
+        #expect(CacheSegment.Name("0000000000000abc-fffffffffffffffff.seg") == nil)
         #expect(CacheSegment.Name(sequence: 1, key: 9) < CacheSegment.Name(sequence: 2, key: 0))
     }
 }
