@@ -127,6 +127,7 @@ struct CacheFolderTests {
         #expect(given.count == 65_534 && !given.contains(0) && !given.contains(kept))
         for key in UInt64(1)...65_533 { _ = folder.add(CacheSegment.Name(sequence: 2, key: key)) }
         #expect(folder.segments.count == 65_534 && folder.add(CacheSegment.Name(sequence: 3, key: 0)) == nil)
+        #expect(folder.usage == CacheFolder.Usage(bytes: 0, files: 65_534))
         folder.drop(kept)
         #expect(folder.add(CacheSegment.Name(sequence: 3, key: 0)) != nil)
     }

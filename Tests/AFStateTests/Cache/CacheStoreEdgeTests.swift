@@ -94,6 +94,25 @@ extension CacheTests.Store {
         #expect(next.diskUsage > 0 && next.withState { $0.disk.count } == 1)
     }
 
+    // MARK: - Two that cross
+
+    @Test func `a response does not take the place of one that came later, unless it is an update of that`() throws {
+        let store = CacheScene.store(in: nil, memory: 1 << 20, disk: 0, CacheClocks())
+        let late = try CacheScene.entry(Self.url, "late", at: 8)
+        #expect(store.insert(late, ticket: store.ticket))
+        // Both were under way at the same time.
+        let asked = try CacheTests.request(Self.url)
+        let head = CacheTests.head([("ETag", "\"1\"")], for: asked, at: 7, delay: 5)
+        let early = CacheEntry(head, body: Data("early".utf8), mayGoToDisk: false)
+
+        #expect(!store.insert(early, ticket: store.ticket) && bodies(store.known(of: asked.key)) == ["late"])
+        #expect(store.insert(early, ticket: store.ticket, inPlaceOf: late))
+        #expect(bodies(store.known(of: asked.key)) == ["early"])
+        // What it would update is gone.
+        #expect(!store.insert(late, ticket: store.ticket, inPlaceOf: late))
+        #expect(store.insert(late) && bodies(store.known(of: asked.key)) == ["late"])
+    }
+
     // MARK: - Forgetting
 
     @Test func `removing everything counts for a URL that was removed before`() throws {

@@ -19,7 +19,7 @@ struct RequestIdentityTests {
         "Priority", "DNT", "traceparent", "tracestate", "X-Request-Id", "X-Correlation-ID", "Sec-Fetch-Mode",
         "Upgrade-Insecure-Requests", "Expect", "TE", "b3", "Request-Id", "sentry-trace", "uber-trace-id",
         "X-Amzn-Trace-Id", "X-Cloud-Trace-Context", "x-datadog-trace-id", "elastic-apm-traceparent",
-        "X-Requested-With",
+        "X-Requested-With", "accept-",
     ])
     func `a field that says nothing of the user counts for none`(name: String) {
         #expect(Self.identity((name, "one")) == .unnamed)
