@@ -96,6 +96,7 @@ extension CacheStore {
     private func catchUp(_ disk: inout CacheDisk) {
         while true {
             let folder = opened(&disk)
+            // Also what the last entries were written over.
             removeDoomed(&disk)
             let entries = withState { $0.nextPending(upTo: CacheStore.batch) }
             guard !entries.isEmpty else { break }
@@ -106,8 +107,6 @@ extension CacheStore {
             }
             write(entries, in: folder, &disk)
         }
-        // What was just written over is doomed.
-        removeDoomed(&disk)
     }
 
     private func write(_ entries: [CacheEntry], in folder: CacheFolder, _ disk: inout CacheDisk) {

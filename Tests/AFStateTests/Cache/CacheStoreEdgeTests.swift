@@ -40,6 +40,9 @@ extension CacheTests.Store {
         #expect(store.diskCapacity == 0 && store.bodyLimit < 1 << 20 / 20)
         store.setMemoryCapacity(-1)
         #expect(store.memoryCapacity == 0 && store.bodyLimit == 0)
+        // Nor does anything stay behind that only a disk could know.
+        store.catchUp()
+        #expect(store.isSurelyEmpty && !store.mayHoldOutdated && store.work == .nothing)
         let scene = try CacheScene()
         scene.store.setDiskCapacity(-1)
         #expect(scene.store.diskCapacity == 0)
