@@ -176,6 +176,16 @@ struct CacheSegmentTests {
         #expect(try scene.found() == tags(50..<51))
     }
 
+    @Test("a segment of another process that was emptied is a new one")
+    func emptiedByOthers() throws {
+        let (folder, other) = (try scene.open(), try scene.open())
+        _ = try folder.append(Scene.records(0..<3))
+        let place = try #require(try other.load().places(of: Scene.tag(0)).first)
+        try scene.write([], to: try #require(scene.files.first))
+        let changes = try other.refresh()
+        #expect(changes.removed == [place.segment] && changes.added.isEmpty && other.usage.files == 1)
+    }
+
     @Test("the folder may be removed while it is used, and is made again, T-CAC-22")
     func removedFolder() throws {
         let folder = try scene.open()
