@@ -165,7 +165,7 @@ import afnet
             Set-Cookie: c=3; Domain=com
 
             """
-        let cookies = CookieText.cookies(in: text)
+        let cookies = CookieText.cookies(in: Data(text.utf8))
 
         // A public suffix gets its own cookie, and no host below it does.
         #expect(cookies.map(\.name) == ["a", "b", "c"] && cookies.map(\.value) == ["1", "2", "3"])
