@@ -257,6 +257,9 @@ package final class Transfer: PoolClient, DeadlineClient {
         if case .exchanging(let exchange) = stage { host?.exempt(exchange) }
     }
 
+    /// As in its times. From there it would be a copy of them all, for each response.
+    package var precedingHeads: [ResponseHead] { times.precedingHeads }
+
     package func decoded(_ count: Int) {
         times.decodedBodyBytes += Int64(count)
     }

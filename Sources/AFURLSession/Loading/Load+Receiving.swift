@@ -66,7 +66,7 @@ extension Load: TransferClient {
             url: request.location,
             head: head,
             decodes: session.decodesAnswer(to: request),
-            after: transfer.times.precedingHeads
+            after: transfer.precedingHeads
         )
         // No step wants the only response of a load that succeeds.
         if head.status < 300, memory == nil {
