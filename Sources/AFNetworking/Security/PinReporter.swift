@@ -44,6 +44,11 @@ final class PinReporter: Sendable {
             handler?(report)
         }
     }
+
+    /// Returns when the handler has had all reports that were posted before.
+    func drain() async {
+        await withCheckedContinuation { done in queue.async { done.resume() } }
+    }
 }
 
 /// A server whose chain is valid but has none of the pins that a rule asks for.

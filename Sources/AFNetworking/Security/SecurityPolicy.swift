@@ -187,6 +187,11 @@ open class SecurityPolicy: Codable, @unchecked Sendable {
         set { reporter.handler = newValue }
     }
 
+    /// For a program that is about to end: returns when the report handler has had the reports there are.
+    package func drainReports() async {
+        await reporter.drain()
+    }
+
     var rules: SecurityRules { state.withLock { $0.rules } }
 
     func change(_ body: (inout SecurityRules) -> Void) {

@@ -5,6 +5,7 @@ import Foundation
 @MainActor final class EventsCommand {
     private let arguments: Arguments
     private let console: Console
+    private let sessions: Sessions
     private let session: URLSession
     private let stream: EventStream
     private let jar: CookieKeeper
@@ -16,7 +17,7 @@ import Foundation
         console = Console(arguments)
         let payload = try Payload(arguments, isSentAgain: true)
         let plan = try TransferPlan(arguments.urls[0], arguments, query: arguments.isQuery ? payload.data : nil)
-        let sessions = Sessions(TrustLog())
+        sessions = Sessions(TrustLog())
         session = URLSession(configuration: try sessions.configuration(SessionOptions(arguments)))
         jar = try CookieKeeper(arguments.cookies, sessions.cookies)
         var request = arguments.request(
@@ -59,6 +60,7 @@ import Foundation
             end(.failure(error as? TransferFailure ?? TransferFailure(error, hasResponse: true)))
         }
         // A stream that fails has cookies all the same.
+        await sessions.finish(besides: session)
         try jar.finish()
         return try ending?.get() ?? .done
     }

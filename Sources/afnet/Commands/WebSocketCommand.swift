@@ -7,6 +7,7 @@ import Foundation
 @MainActor struct WebSocketCommand {
     private let arguments: Arguments
     private let console: Console
+    private let sessions: Sessions
     private let session: URLSession
     private let task: URLSessionWebSocketTask
     private let jar: CookieKeeper
@@ -16,7 +17,7 @@ import Foundation
         self.arguments = arguments
         console = Console(arguments)
         let plan = try TransferPlan(arguments.urls[0], arguments, scheme: "ws")
-        let sessions = Sessions(TrustLog())
+        sessions = Sessions(TrustLog())
         session = URLSession(configuration: try sessions.configuration(SessionOptions(arguments)))
         jar = try CookieKeeper(arguments.cookies, sessions.cookies)
         var request = arguments.request(for: plan.url, plan.login, form: nil, from: nil)
@@ -54,6 +55,7 @@ import Foundation
             failure = error as? TransferFailure ?? TransferFailure(error, hasResponse: true)
         }
         // A WebSocket that fails has cookies all the same.
+        await sessions.finish(besides: session)
         try jar.finish()
         if let failure = unread.failure ?? failure { throw failure }
         return .done

@@ -9,7 +9,7 @@ struct ServerRules: ServerEvaluator {
     let keys: Set<PublicKeyPin>
     private let certificates: SecurityPolicy?
     /// The rules of `--policy`.
-    private let policy: SecurityPolicy?
+    let policy: SecurityPolicy?
 
     init(verifies: Bool, keys: Set<PublicKeyPin>, certificates: [Certificate], policy: SecurityPolicy? = nil) {
         self.verifies = verifies

@@ -1,3 +1,4 @@
+import AFNetworking
 import AFURLSession
 import Foundation
 import Glibc
@@ -8,6 +9,8 @@ import Glibc
     /// By the bytes of their folders.
     private var caches: [[UInt8]: URLCache] = [:]
     private let servers: TrustLog
+    /// Those of `--policy`, which may still have something to report.
+    private var policies: [SecurityPolicy] = []
 
     let cookies = RunCookies()
     let listeners = TransferListeners()
@@ -50,14 +53,16 @@ import Glibc
                 "--policy: \(report.host) would be refused, but its rule only reports: \(report.explanation)"
             )
         }
+        policies += [rules.policy].compactMap(\.self)
         configuration.tls.evaluator = WatchedRules(rules: rules, seen: servers.note)
         return configuration
     }
 
-    /// Waits until the caches are on the disk, so that the next run finds them.
+    /// Waits until all reports are written, and the caches are on the disk, so that the next run finds them.
     ///
     /// - Parameter other: Another session with a configuration of `configuration(_:)`.
     func finish(besides other: URLSession? = nil) async {
+        for policy in policies { await policy.drainReports() }
         guard !caches.isEmpty else { return }
         // A response goes to the cache after its delegate was asked, which may be after the task has completed.
         for session in made.map(\.session) + [other].compactMap(\.self) {
