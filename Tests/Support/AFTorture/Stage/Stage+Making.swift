@@ -92,7 +92,7 @@ extension Stage {
 
     /// Takes care of a session that was made elsewhere, as by a manager: it is invalidated at the end.
     package func adopt(_ session: URLSession, again: URL?) {
-        state.withLock { $0.players.append(Player(session: session, again: again)) }
+        state.withLock { $0.players.append(Player(session: session, delegate: session.delegate, again: again)) }
     }
 
     /// A delegate that keeps books about the order of events.

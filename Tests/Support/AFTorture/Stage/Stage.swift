@@ -25,6 +25,8 @@ package final class Stage: Sendable {
     /// A session, and how to see whether it still works.
     struct Player: Sendable {
         let session: URLSession
+        /// A manager, which its session does not hold, and without which it loads nothing.
+        let delegate: (any URLSessionDelegate)?
         let again: URL?
     }
 
