@@ -257,8 +257,10 @@ package final class Transfer: PoolClient, DeadlineClient {
         if case .exchanging(let exchange) = stage { host?.exempt(exchange) }
     }
 
-    /// As in its times. From there it would be a copy of them all, for each response.
-    package var precedingHeads: [ResponseHead] { times.precedingHeads }
+    /// As in its times, which are not copied where there are none.
+    package var precedingHeads: [ResponseHead] {
+        times.sideHeads != nil || times.connection?.isProxied == true ? times.precedingHeads : []
+    }
 
     package func decoded(_ count: Int) {
         times.decodedBodyBytes += Int64(count)

@@ -88,16 +88,17 @@ public class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked 
             return Listeners(
                 delegate: delegate,
                 completion: completion,
-                context: takeContext(),
-                sessionDelegate: takeSessionDelegate()
+                plans: takeHolders()
             )
         }
 
-        private mutating func takeSessionDelegate() -> (any URLSessionDelegate)? {
-            guard case .own(var plans) = plans, let delegate = plans.sessionDelegate else { return nil }
-            plans.sessionDelegate = nil
-            self.plans.value = plans
-            return delegate
+        /// - Returns: The plans with what they hold for a task that has not ended; none if they hold nothing.
+        private mutating func takeHolders() -> TaskPlans {
+            guard case .own(var own) = plans, own.context != nil || own.sessionDelegate != nil else { return .none }
+            let former = plans
+            (own.context, own.sessionDelegate) = (nil, nil)
+            plans = .own(own)
+            return former
         }
 
         /// The context of the code that resumed the task, for its interceptors.
@@ -113,8 +114,7 @@ public class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked 
     struct Listeners {
         let delegate: (any URLSessionTaskDelegate)?
         let completion: DataCompletion?
-        let context: CallerContext?
-        let sessionDelegate: (any URLSessionDelegate)?
+        let plans: TaskPlans
     }
 
     struct Order {
