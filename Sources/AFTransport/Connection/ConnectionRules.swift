@@ -7,7 +7,7 @@ package struct ConnectionRules: Sendable {
     package var handshake: LoopInterval?
     package var filter: AddressFilter?
     package var overrides: [HostOverride]
-    /// As in `SocketOptions`.
+    /// These two as in `SocketOptions`.
     package var source: String?
     package var probeSeconds: Int32
 

@@ -13,6 +13,7 @@ final class TransportSecurityStep: LoadStep {
     }
 
     func prepare(_ draft: inout RequestDraft, of load: Load) -> Preparation {
+        // First whether anything can be forbidden: to take the request out of the draft costs more than to ask.
         guard load.session.mayForbid, case .ready(let request) = draft.wire, load.session.forbids(request) else {
             return .goOn
         }
