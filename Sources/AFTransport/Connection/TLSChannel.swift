@@ -5,7 +5,7 @@ import Glibc
 /// Joins an engine and a channel: a channel that secures what passes through it.
 ///
 /// ```
-/// HTTP1Exchange ──▶ TLSChannel ──▶ TLSEngine
+/// HTTP1Connection ──▶ TLSChannel ──▶ TLSEngine
 ///   plaintext            │             │ ciphertext, in windows
 ///                        ▼             ▼
 ///                   ByteChannel ◀── unsent, unread

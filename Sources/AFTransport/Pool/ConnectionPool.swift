@@ -12,8 +12,8 @@ package final class ConnectionPool: TurnEndTarget, TimerTarget {
     package let rules: ConnectionRules
     /// How long a request may wait for its turn.
     package let queueInterval: LoopInterval?
-    private let exchangeLimits: ExchangeLimits
-    private let exchangeMaker: ExchangeMaker
+    private let connectionLimits: ConnectionLimits
+    private let connectionMaker: ConnectionMaker
     let observer: (any ConnectionObserver)?
     /// How many connections the pool has begun.
     @exclusivity(unchecked) private var begun = 0
@@ -47,22 +47,22 @@ package final class ConnectionPool: TurnEndTarget, TimerTarget {
     @exclusivity(unchecked) private var favoured: HostPool?
 
     package convenience init(platform: Platform, settings: PoolSettings, observer: (any ConnectionObserver)?) {
-        self.init(platform: platform, settings: settings, observer: observer, exchangeMaker: HTTP1Exchange.init)
+        self.init(platform: platform, settings: settings, observer: observer, connectionMaker: HTTP1Connection.init)
     }
 
     init(
         platform: Platform,
         settings: PoolSettings,
         observer: (any ConnectionObserver)?,
-        exchangeMaker: @escaping ExchangeMaker
+        connectionMaker: @escaping ConnectionMaker
     ) {
         self.observer = observer
         self.platform = platform
-        self.exchangeMaker = exchangeMaker
+        self.connectionMaker = connectionMaker
         limits = settings.limits
         rules = settings.rules
         queueInterval = settings.queueInterval
-        exchangeLimits = ExchangeLimits(
+        connectionLimits = ConnectionLimits(
             continuePatience: settings.continuePatience,
             receiving: settings.receiveRate.flatMap { RateLimit($0, on: platform.loop) },
             sending: settings.sendRate.flatMap { RateLimit($0, on: platform.loop) }
@@ -88,15 +88,15 @@ package final class ConnectionPool: TurnEndTarget, TimerTarget {
 
     // MARK: - Connections
 
-    func makeExchange(on channel: any ByteChannel, _ report: ConnectionReport, of host: HostPool) -> any Exchange {
-        exchangeMaker(
-            ExchangeParts(
+    func makeConnection(on channel: any ByteChannel, _ report: ConnectionReport, of host: HostPool) -> any HTTPConnection {
+        connectionMaker(
+            ConnectionParts(
                 channel: channel,
                 made: report,
                 generation: generation,
                 owner: host,
                 platform: platform,
-                limits: exchangeLimits
+                limits: connectionLimits
             )
         )
     }
@@ -162,8 +162,8 @@ package final class ConnectionPool: TurnEndTarget, TimerTarget {
         reaper = nil
         lastHost = nil
         while let host = wanting.first { stopWanting(host) }
-        exchangeLimits.receiving?.shutDown()
-        exchangeLimits.sending?.shutDown()
+        connectionLimits.receiving?.shutDown()
+        connectionLimits.sending?.shutDown()
     }
 
     /// Closes an idle connection to make room: the one that could be used for the shortest time.

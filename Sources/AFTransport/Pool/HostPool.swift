@@ -19,7 +19,7 @@ protocol PoolClient: ExchangeClient, DepartureRules {
 
 /// The pool of one host: its queue, its connections, those in the making. It performs what its `PoolMachine` decides,
 /// and nothing else drives that.
-final class HostPool: ConnectionAttemptClient, ExchangeOwner {
+final class HostPool: ConnectionAttemptClient, ConnectionOwner {
     private struct Waiter: QueuedWaiter {
         let client: any PoolClient
 
@@ -30,13 +30,13 @@ final class HostPool: ConnectionAttemptClient, ExchangeOwner {
         var mayBePipelined: Bool { client.mayBePipelined }
     }
 
-    private struct Connection: PooledConnection {
-        let exchange: any Exchange
+    private struct Held: PooledConnection {
+        let connection: any HTTPConnection
 
-        var identity: ObjectIdentifier { ObjectIdentifier(exchange) }
-        var capacity: Int { exchange.capacity }
-        var load: Int { exchange.load }
-        var answersInOrder: Bool { exchange.answersInOrder }
+        var identity: ObjectIdentifier { ObjectIdentifier(connection) }
+        var capacity: Int { connection.capacity }
+        var load: Int { connection.load }
+        var answersInOrder: Bool { connection.answersInOrder }
     }
 
     private struct Dial {
@@ -53,7 +53,7 @@ final class HostPool: ConnectionAttemptClient, ExchangeOwner {
     private let target: DialTarget
     private let pool: ConnectionPool
     private let platform: Platform
-    @exclusivity(unchecked) private var storedMachine: PoolMachine<Connection, Waiter>
+    @exclusivity(unchecked) private var storedMachine: PoolMachine<Held, Waiter>
     /// Where the pool keeps it among others, while it does.
     @exclusivity(unchecked) var restingPlace: HeapPlace?
     @exclusivity(unchecked) var unclaimedPlace: HeapPlace?
@@ -62,7 +62,7 @@ final class HostPool: ConnectionAttemptClient, ExchangeOwner {
     @exclusivity(unchecked) var isUnsettled = false
     /// The rules its connections were made under are over: none serves another request.
     @exclusivity(unchecked) private(set) var isRetired = false
-    /// Exchanges whose connections do not count any more.
+    /// Connections that do not count any more.
     @exclusivity(unchecked) private var exempt: Set<ObjectIdentifier> = []
     /// When a request last got a connection here.
     @exclusivity(unchecked) private var ownTurn: LoopInstant?
@@ -91,7 +91,7 @@ final class HostPool: ConnectionAttemptClient, ExchangeOwner {
     }
 
     /// Whatever happens to it, the pool hears of: it counts for all hosts together.
-    private var machine: PoolMachine<Connection, Waiter> {
+    private var machine: PoolMachine<Held, Waiter> {
         _read { yield storedMachine }
         _modify {
             let former = census
@@ -159,27 +159,27 @@ final class HostPool: ConnectionAttemptClient, ExchangeOwner {
 
     /// Serves those who wait, as far as that is possible now.
     func settle() {
-        var shared: [any Exchange] = []
+        var shared: [any HTTPConnection] = []
         let now = platform.loop.now
         var hasServed = false
         while true {
             let mayDial = machine.wantsDial && pool.mayDial(self)
             guard let action = machine.nextAction(at: now, mayDial: mayDial) else { break }
             switch action {
-            case .assign(let waiter, let connection):
+            case .assign(let waiter, let held):
                 hasServed = true
-                connection.exchange.begin(waiter.client)
-            case .append(let waiter, let connection):
+                held.connection.begin(waiter.client)
+            case .append(let waiter, let held):
                 hasServed = true
-                connection.exchange.append(waiter.client)
-                if !shared.contains(where: { $0 === connection.exchange }) { shared.append(connection.exchange) }
+                held.connection.append(waiter.client)
+                if !shared.contains(where: { $0 === held.connection }) { shared.append(held.connection) }
             case .dial: dial()
             case .cancelDial: cancelNewestDial()
-            case .close(let connection): connection.exchange.close()
+            case .close(let held): held.connection.close()
             }
         }
         if hasServed { (ownTurn, pool.lastTurn) = (now, now) }
-        for exchange in shared { exchange.sendAppended() }
+        for connection in shared { connection.sendAppended() }
         if hasWaiters { claimDials() }
     }
 
@@ -190,19 +190,19 @@ final class HostPool: ConnectionAttemptClient, ExchangeOwner {
 
     /// Closes those whose time is over then, the longest idle first.
     func closeIdle(expiringUntil latest: LoopInstant, atMost limit: Int = .max) {
-        for connection in machine.takeIdle(expiringUntil: latest, atMost: limit) { connection.exchange.close() }
+        for held in machine.takeIdle(expiringUntil: latest, atMost: limit) { held.connection.close() }
     }
 
     func closeAllIdle() {
         closeIdle(expiringUntil: .distantFuture)
     }
 
-    // MARK: - From exchanges
+    // MARK: - From connections
 
-    func isCurrent(_ exchange: any Exchange) -> Bool { !isRetired && exchange.generation == pool.generation }
+    func isCurrent(_ connection: any HTTPConnection) -> Bool { !isRetired && connection.generation == pool.generation }
 
-    func mayTakeMore(_ exchange: any Exchange) -> Bool {
-        isCurrent(exchange) && pool.limits.expiry(of: exchange, at: platform.loop.now) != nil
+    func mayTakeMore(_ connection: any HTTPConnection) -> Bool {
+        isCurrent(connection) && pool.limits.expiry(of: connection, at: platform.loop.now) != nil
     }
 
     var toleratesMissingFarewell: Bool {
@@ -211,50 +211,50 @@ final class HostPool: ConnectionAttemptClient, ExchangeOwner {
 
     /// Its response goes on for as long as the server likes. Its connection takes no place from others any more, and
     /// serves no other request.
-    func exempt(_ exchange: any Exchange) {
-        guard exempt.insert(ObjectIdentifier(exchange)).inserted else { return }
-        machine.connectionClosed(Connection(exchange: exchange))
+    func exempt(_ connection: any HTTPConnection) {
+        guard exempt.insert(ObjectIdentifier(connection)).inserted else { return }
+        machine.connectionClosed(Held(connection: connection))
         leftBetweenConnections()
     }
 
-    private func takeExempt(_ exchange: any Exchange) -> Bool {
-        !exempt.isEmpty && exempt.remove(ObjectIdentifier(exchange)) != nil
+    private func takeExempt(_ connection: any HTTPConnection) -> Bool {
+        !exempt.isEmpty && exempt.remove(ObjectIdentifier(connection)) != nil
     }
 
-    func exchangeEnded(on exchange: any Exchange, mayReuse: Bool) {
-        if takeExempt(exchange) { return exchange.close() }
-        if mayReuse, isCurrent(exchange), key.route?.servesOnce != true, !pool.isNeededElsewhere(by: self),
-            let expires = pool.limits.expiry(of: exchange, at: platform.loop.now)
+    func exchangeEnded(on connection: any HTTPConnection, mayReuse: Bool) {
+        if takeExempt(connection) { return connection.close() }
+        if mayReuse, isCurrent(connection), key.route?.servesOnce != true, !pool.isNeededElsewhere(by: self),
+            let expires = pool.limits.expiry(of: connection, at: platform.loop.now)
         {
-            exchange.rest()
-            machine.connectionFreed(Connection(exchange: exchange), expires: expires)
+            connection.rest()
+            machine.connectionFreed(Held(connection: connection), expires: expires)
             pool.idleConnectionCame(to: self, until: expires)
             pool.closeSurplusIdle()
         } else {
             machine.connectionLost()
-            exchange.close()
+            connection.close()
         }
         pool.settleLater(self)
     }
 
-    func exchangeHasRoom() {
+    func connectionHasRoom() {
         pool.settleLater(self)
     }
 
-    func idleExchangeEnded(_ exchange: any Exchange) {
-        machine.idleConnectionClosed(Connection(exchange: exchange))
-        exchange.close()
+    func idleConnectionEnded(_ connection: any HTTPConnection) {
+        machine.idleConnectionClosed(Held(connection: connection))
+        connection.close()
         pool.settleLater(self)
     }
 
-    func exchangeClosed(_ exchange: any Exchange) {
-        pool.observer?.connection(exchange.made.number, .closed)
-        machine.connectionClosed(Connection(exchange: exchange))
+    func connectionClosed(_ connection: any HTTPConnection) {
+        pool.observer?.connection(connection.made.number, .closed)
+        machine.connectionClosed(Held(connection: connection))
     }
 
-    func exchangeLeft(_ exchange: any Exchange) {
-        if takeExempt(exchange) { return }
-        machine.connectionClosed(Connection(exchange: exchange))
+    func connectionLeft(_ connection: any HTTPConnection) {
+        if takeExempt(connection) { return }
+        machine.connectionClosed(Held(connection: connection))
         leftBetweenConnections()
     }
 
@@ -391,19 +391,19 @@ final class HostPool: ConnectionAttemptClient, ExchangeOwner {
     }
 
     func attemptSucceeded(_ attempt: ConnectionAttempt, _ channel: any ByteChannel) {
-        let exchange = pool.makeExchange(on: channel, attempt.report(with: channel), of: self)
+        let connection = pool.makeConnection(on: channel, attempt.report(with: channel), of: self)
         if let client = takeRedial(attempt) {
             machine.redialSucceeded()
-            return exchange.begin(client)
+            return connection.begin(client)
         }
         _ = takeDial(attempt)
         if attempt.wasParked, channel.isReadable {
             // The server has given up while no request waited, so none fails with that.
-            exchange.close()
+            connection.close()
             machine.dialCancelled()
         } else {
-            let expires = pool.limits.firstExpiry(of: exchange, at: platform.loop.now)
-            machine.dialSucceeded(Connection(exchange: exchange), expires: expires)
+            let expires = pool.limits.firstExpiry(of: connection, at: platform.loop.now)
+            machine.dialSucceeded(Held(connection: connection), expires: expires)
             pool.idleConnectionCame(to: self, until: expires)
         }
         pool.settleLater(self)

@@ -34,12 +34,12 @@ package struct PoolLimits: Sendable {
         return longest > PoolLimits.leastTime.nanoseconds ? LoopInterval(.nanoseconds(longest)) : PoolLimits.leastTime
     }
 
-    func firstExpiry(of connection: any Exchange, at now: LoopInstant) -> LoopInstant {
+    func firstExpiry(of connection: any HTTPConnection, at now: LoopInstant) -> LoopInstant {
         max(expiry(of: connection, at: now) ?? now, now + PoolLimits.leastTime)
     }
 
     /// Until when an idle connection may be used, or nil if it may not be any more.
-    func expiry(of connection: any Exchange, at now: LoopInstant) -> LoopInstant? {
+    func expiry(of connection: any HTTPConnection, at now: LoopInstant) -> LoopInstant? {
         var expiry = min(now + idleTime, connection.opened + maximumAge)
         if let hint = connection.keepAliveHint {
             // A second early: a request must not cross the peer's FIN on the way.

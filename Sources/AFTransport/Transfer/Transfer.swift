@@ -50,9 +50,9 @@ package final class Transfer: PoolClient, DeadlineClient {
         /// Its task was suspended while it waited, and others go before it until it is resumed.
         case aside
         case redialing(ConnectionAttempt)
-        case exchanging(any Exchange)
+        case exchanging(any HTTPConnection)
         /// Pipelined: the server answers other requests first.
-        case following(any Exchange)
+        case following(any HTTPConnection)
         case over
     }
 
@@ -193,7 +193,7 @@ package final class Transfer: PoolClient, DeadlineClient {
     ///   - length: The announced length, or -1.
     ///   - tap: Gets what is read.
     package func drain(expecting length: Int64, into tap: (any BodyTap)?) {
-        guard case .exchanging(let exchange) = stage, times.requestEnded != nil else { return cancel() }
+        guard case .exchanging(let connection) = stage, times.requestEnded != nil else { return cancel() }
         guard Sink.takes(length) else { return cancel() }
         client = Sink(tap)
         observer = nil
@@ -201,12 +201,12 @@ package final class Transfer: PoolClient, DeadlineClient {
         time.limit(to: loop.now + Sink.patience)
         noteProgress()
         deadlines.deadlineChanged(to: deadline)
-        exchange.goOn(with: self)
+        connection.goOn(with: self)
     }
 
     /// Ends the transfer, and gives away its channel. Nil if it has none, or not all was sent.
     package func surrenderChannel() -> (any ByteChannel)? {
-        guard case .exchanging(let exchange) = stage, let channel = exchange.surrender() else { return nil }
+        guard case .exchanging(let connection) = stage, let channel = connection.surrender() else { return nil }
         end()
         times.responseEnded = loop.now
         return channel
@@ -236,7 +236,7 @@ package final class Transfer: PoolClient, DeadlineClient {
             time.suspend(at: loop.now)
             stepAside()
         }
-        if case .exchanging(let exchange) = stage { exchange.probePeer(for: self) }
+        if case .exchanging(let connection) = stage { connection.probePeer(for: self) }
     }
 
     package func unpause(_ reason: Pauses) {
@@ -249,12 +249,12 @@ package final class Transfer: PoolClient, DeadlineClient {
         noteProgress()
         deadlines.deadlineChanged(to: deadline)
         if pauses == .undecoded { client?.transferMayDecode(self) }
-        if pauses.isEmpty, case .exchanging(let exchange) = stage { exchange.goOn(with: self) }
+        if pauses.isEmpty, case .exchanging(let connection) = stage { connection.goOn(with: self) }
     }
 
     /// The response goes on for as long as the server likes: its connection is none of those that the host may have.
     package func holdConnectionApart() {
-        if case .exchanging(let exchange) = stage { host?.exempt(exchange) }
+        if case .exchanging(let connection) = stage { host?.exempt(connection) }
     }
 
     /// As in its times, which are not copied where there are none.
@@ -273,7 +273,7 @@ package final class Transfer: PoolClient, DeadlineClient {
         isBodyAwaited = waits
         noteProgress()
         guard waits else { return deadlines.deadlineChanged(to: deadline) }
-        if case .exchanging(let exchange) = stage { exchange.probePeer(for: self) }
+        if case .exchanging(let connection) = stage { connection.probePeer(for: self) }
     }
 
     // MARK: - From the pool
@@ -315,18 +315,18 @@ package final class Transfer: PoolClient, DeadlineClient {
         client?.transferIsForbidden(self)
     }
 
-    func exchangeBegins(on exchange: any Exchange) {
-        stage = .exchanging(exchange)
+    func exchangeBegins(on connection: any HTTPConnection) {
+        stage = .exchanging(connection)
         phase = .sending
-        times.isReused = exchange.isReused
-        times.connection = exchange.made
+        times.isReused = connection.isReused
+        times.connection = connection.made
         times.requestStarted = loop.now
         times.requestEnded = nil
         times.responseStarted = nil
         times.sideHeads = nil
         times.requestHeadBytes = 0
         times.requestBodyBytes = 0
-        observer?.acquired(exchange.made, isReused: exchange.isReused)
+        observer?.acquired(connection.made, isReused: connection.isReused)
         noteProgress()
     }
 
@@ -337,9 +337,9 @@ package final class Transfer: PoolClient, DeadlineClient {
             && !request.closesConnection && !request.opensWebSocket
     }
 
-    func follow(on exchange: any Exchange) {
-        exchangeBegins(on: exchange)
-        stage = .following(exchange)
+    func follow(on connection: any HTTPConnection) {
+        exchangeBegins(on: connection)
+        stage = .following(connection)
         phase = .queued
     }
 
@@ -348,8 +348,8 @@ package final class Transfer: PoolClient, DeadlineClient {
         requestSent()
     }
 
-    func leads(on exchange: any Exchange) {
-        stage = .exchanging(exchange)
+    func leads(on connection: any HTTPConnection) {
+        stage = .exchanging(connection)
         phase = .waitingForHead
         noteProgress()
         deadlines.deadlineChanged(to: deadline)
@@ -365,7 +365,7 @@ package final class Transfer: PoolClient, DeadlineClient {
         joinQueue()
     }
 
-    // MARK: - From the exchange
+    // MARK: - From the connection
 
     /// An undecided response is read as far as there is room: its connection may then serve what the decision waits for.
     var isHeldUp: Bool { !pauses.subtracting(.undecided).isEmpty }
@@ -522,7 +522,7 @@ package final class Transfer: PoolClient, DeadlineClient {
         case .redialing(let attempt):
             times.connection = attempt.report()
             host?.cancelRedial(attempt)
-        case .exchanging(let exchange), .following(let exchange): exchange.abandon(self)
+        case .exchanging(let connection), .following(let connection): connection.abandon(self)
         }
     }
 
@@ -561,9 +561,9 @@ package final class Transfer: PoolClient, DeadlineClient {
     }
 
     package func deadlinePassed() {
-        if case .following(let exchange) = stage, loop.now < time.deadline {
+        if case .following(let connection) = stage, loop.now < time.deadline {
             // The requests before it take too long.
-            exchange.abandon(self)
+            connection.abandon(self)
             return waitAgain()
         }
         if case .waiting = stage, isAboutToBeServed { return }

@@ -8,12 +8,12 @@ import Testing
 
 /// A second protocol beside HTTP/1.1: it answers each request with its own target, in the opposite order of the requests,
 /// and sends nothing.
-private final class EchoExchange: Exchange {
+private final class EchoConnection: HTTPConnection {
     let made: ConnectionReport
     let opened: LoopInstant
     let generation: Int
     private let channel: any ByteChannel
-    private let owner: any ExchangeOwner
+    private let owner: any ConnectionOwner
     private(set) var isReused = false
     private var clients: [any ExchangeClient] = []
 
@@ -22,7 +22,7 @@ private final class EchoExchange: Exchange {
     var load: Int { clients.count }
     var answersInOrder: Bool { false }
 
-    init(_ parts: ExchangeParts) {
+    init(_ parts: ConnectionParts) {
         made = parts.made
         opened = parts.platform.loop.now
         generation = parts.generation
@@ -49,7 +49,7 @@ private final class EchoExchange: Exchange {
 
     func close() {
         channel.close()
-        owner.exchangeClosed(self)
+        owner.connectionClosed(self)
         for client in clients { client.lostItsTurn() }
         clients = []
     }
@@ -63,7 +63,7 @@ private final class EchoExchange: Exchange {
     func answer() throws {
         guard let client = clients.popLast() else { return }
         isReused = true
-        if clients.isEmpty { owner.exchangeEnded(on: self, mayReuse: true) } else { owner.exchangeHasRoom() }
+        if clients.isEmpty { owner.exchangeEnded(on: self, mayReuse: true) } else { owner.connectionHasRoom() }
         var decoder = ResponseDecoder(method: .other)
         let step = try Array("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n".utf8).withUnsafeBytes {
             try decoder.decode($0)
@@ -95,9 +95,9 @@ private final class Listener: TransferClient {
     func transferFailed(_ transfer: Transfer, _ error: TransferError) { self.error = error }
 }
 
-/// The pool and the transfer know only `Exchange`: another protocol needs nothing but another implementation.
+/// The pool and the transfer know only `HTTPConnection`: another protocol needs nothing but another implementation.
 @Suite("Another protocol in the place of HTTP/1.1")
-struct EchoExchangeTests {
+struct EchoConnectionTests {
     private let world = VirtualWorld()
     private let deadlines: DeadlineWatch
     private let platform: Platform
@@ -108,7 +108,7 @@ struct EchoExchangeTests {
         world.respond("api.test") { _, _, client in client.report("the echo sends nothing") }
     }
 
-    private func pool(perHost: Int = 1, _ exchanges: @escaping (EchoExchange) -> Void) -> ConnectionPool {
+    private func pool(perHost: Int = 1, _ connections: @escaping (EchoConnection) -> Void) -> ConnectionPool {
         let limits = PoolLimits(
             perHost: perHost,
             maximumIdle: 1,
@@ -124,9 +124,9 @@ struct EchoExchangeTests {
             sendRate: nil
         )
         return ConnectionPool(platform: platform, settings: settings, observer: nil) { parts in
-            let exchange = EchoExchange(parts)
-            exchanges(exchange)
-            return exchange
+            let connection = EchoConnection(parts)
+            connections(connection)
+            return connection
         }
     }
 
@@ -146,35 +146,35 @@ struct EchoExchangeTests {
         transfer.start(priority: 0.5, body: nil)
     }
 
-    @Test func `the pool gives one connection as many requests as its exchange takes at once`() throws {
-        var exchanges: [EchoExchange] = []
-        let pool = pool { exchanges.append($0) }
+    @Test func `the pool gives one connection as many requests as it takes at once`() throws {
+        var connections: [EchoConnection] = []
+        let pool = pool { connections.append($0) }
         let listeners = (1...4).map { _ in Listener() }
         for (number, listener) in listeners.enumerated() { try start("/target-\(number)", in: pool, for: listener) }
         world.advance(by: .seconds(1))
 
-        let exchange = try #require(exchanges.first)
-        #expect(exchange.load == 3)
-        try exchange.answer()
+        let connection = try #require(connections.first)
+        #expect(connection.load == 3)
+        try connection.answer()
         #expect(listeners.map(\.text) == ["", "", "/target-2", ""])
         world.advance(by: .seconds(1))
-        #expect(exchange.load == 3, "the fourth has the place of the third")
-        while exchange.load > 0 { try exchange.answer() }
+        #expect(connection.load == 3, "the fourth has the place of the third")
+        while connection.load > 0 { try connection.answer() }
 
         #expect(listeners.map(\.text) == ["/target-0", "/target-1", "/target-2", "/target-3"])
         #expect(listeners.allSatisfy { $0.isFinished && $0.status == 200 && $0.error == nil })
-        #expect(exchanges.count == 1)
+        #expect(connections.count == 1)
         pool.shutDown()
         deadlines.shutDown()
         world.advance(by: .seconds(1))
         #expect(world.network.openConnections.isEmpty)
         // They hold their pool, which holds the closure that noted them.
-        exchanges.removeAll()
+        connections.removeAll()
     }
 
     @Test func `a connection with room for more gets them before the pool dials another`() throws {
-        var exchanges: [EchoExchange] = []
-        let pool = pool(perHost: 6) { exchanges.append($0) }
+        var connections: [EchoConnection] = []
+        let pool = pool(perHost: 6) { connections.append($0) }
         let listeners = (1...5).map { _ in Listener() }
         try start("/0", in: pool, for: listeners[0])
         world.advance(by: .seconds(1))
@@ -182,14 +182,14 @@ struct EchoExchangeTests {
         world.advance(by: .seconds(1))
 
         // It takes three. The other two need another one.
-        #expect(exchanges.first?.load == 3 && exchanges.map(\.load).reduce(0, +) == 5)
+        #expect(connections.first?.load == 3 && connections.map(\.load).reduce(0, +) == 5)
         #expect(world.network.connections.count <= 3)
-        for exchange in exchanges { while exchange.load > 0 { try exchange.answer() } }
+        for connection in connections { while connection.load > 0 { try connection.answer() } }
         #expect(listeners.map(\.text) == (0...4).map { "/\($0)" })
         pool.shutDown()
         deadlines.shutDown()
         world.advance(by: .seconds(1))
         #expect(world.network.openConnections.isEmpty)
-        exchanges.removeAll()
+        connections.removeAll()
     }
 }

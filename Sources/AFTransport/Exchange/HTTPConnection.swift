@@ -2,12 +2,12 @@ import AFLoop
 import AFWire
 
 /// One connection that carries requests and their responses: what the pool and the clients know of it.
-/// ``HTTP1Exchange`` is the one implementation that is shipped.
+/// ``HTTP1Connection`` is the one implementation that is shipped.
 ///
-/// The pool gives it requests, and is its owner. Each request is a client, which the exchange tells of heads, body, end
+/// The pool gives it requests, and is its owner. Each request is a client, which the connection tells of heads, body, end
 /// or failure, on the loop and in wire order. Once it has no client any more, it tells its owner whether it is fit for
 /// reuse.
-protocol Exchange: AnyObject {
+protocol HTTPConnection: AnyObject {
     /// How its connection was made.
     var made: ConnectionReport { get }
     /// When its connection was made.
@@ -46,7 +46,7 @@ protocol Exchange: AnyObject {
     func probePeer(for client: any ExchangeClient)
     /// A client wants nothing more. What is still on its way to it must reach no other.
     func abandon(_ client: any ExchangeClient)
-    /// Gives its channel away: what comes from now on is not for the exchange, and the new owner closes the channel. Nil
+    /// Gives its channel away: what comes from now on is not for the connection, and the new owner closes the channel. Nil
     /// if not all was sent, or other requests wait on it.
     func surrender() -> (any ByteChannel)?
 }
@@ -75,16 +75,16 @@ protocol ExchangeClient: AnyObject {
 
     // MARK: Sending
 
-    /// The exchange asks this right before the first byte of the request leaves.
+    /// The connection asks this right before the first byte of the request leaves.
     func depart() throws(Refusal) -> Permit
-    /// The exchange begins to send it.
-    func exchangeBegins(on exchange: any Exchange)
-    /// The exchange sends it ahead. Until its turn comes, the requests before it are to blame for the wait.
-    func follow(on exchange: any Exchange)
+    /// The connection begins to send it.
+    func exchangeBegins(on connection: any HTTPConnection)
+    /// The connection sends it ahead. Until its turn comes, the requests before it are to blame for the wait.
+    func follow(on connection: any HTTPConnection)
     /// All of a request that follows others is sent.
     func sentAhead(headBytes: Int)
     /// Its turn has come: the next response is its own.
-    func leads(on exchange: any Exchange)
+    func leads(on connection: any HTTPConnection)
     func sent(headBytes: Int, bodyBytes: Int)
     func requestSent()
 
@@ -100,7 +100,7 @@ protocol ExchangeClient: AnyObject {
 
     // MARK: Ending
 
-    /// The exchange is back in the pool, or closed, before either is called: the client may start another request at
+    /// The connection is back in the pool, or closed, before either is called: the client may start another request at
     /// once, and should find it.
     func exchangeFinished()
     func exchangeFailed(_ error: TransferError)
@@ -108,52 +108,52 @@ protocol ExchangeClient: AnyObject {
     /// Whether the request may be sent once more.
     ///
     /// - Parameters:
-    ///   - reused: The exchange has completed a request before.
+    ///   - reused: The connection has completed a request before.
     ///   - unprocessed: The server cannot have acted on the request.
     func mayRetry(reused: Bool, unprocessed: Bool) -> Bool
-    /// The exchange is closed: the request needs a fresh connection, which takes the place of this one.
+    /// The connection is closed: the request needs a fresh connection, which takes the place of this one.
     func retry()
     /// Whether the request may be repeated without its `Expect` field.
     var mayDropExpectation: Bool { get }
     func dropExpectation()
-    /// The exchange is closed, and the turn of the request had not come: it waits again.
+    /// The connection is closed, and the turn of the request had not come: it waits again.
     func lostItsTurn()
 }
 
-/// What an exchange tells the pool of its host, and asks it.
-protocol ExchangeOwner: AnyObject {
+/// What a connection tells the pool of its host, and asks it.
+protocol ConnectionOwner: AnyObject {
     /// Whether the rules still hold under which the connection was made.
-    func isCurrent(_ exchange: any Exchange) -> Bool
+    func isCurrent(_ connection: any HTTPConnection) -> Bool
     /// Whether it may take another request beside those it has: its rules hold, and it is not too old.
-    func mayTakeMore(_ exchange: any Exchange) -> Bool
+    func mayTakeMore(_ connection: any HTTPConnection) -> Bool
     /// The server has failed at answering pipelined requests.
     var avoidsPipelining: Bool { get set }
     /// Whether a body that only the end of the connection ends may end without `close_notify`.
     var toleratesMissingFarewell: Bool { get }
 
-    /// The exchange has no request any more.
-    func exchangeEnded(on exchange: any Exchange, mayReuse: Bool)
-    /// The exchange has room for another request beside those it has.
-    func exchangeHasRoom()
+    /// The connection has no request any more.
+    func exchangeEnded(on connection: any HTTPConnection, mayReuse: Bool)
+    /// The connection has room for another request beside those it has.
+    func connectionHasRoom()
     /// The peer closed an idle connection, or spoke on it without being asked.
-    func idleExchangeEnded(_ exchange: any Exchange)
-    func exchangeClosed(_ exchange: any Exchange)
-    /// The exchange has given its channel away.
-    func exchangeLeft(_ exchange: any Exchange)
+    func idleConnectionEnded(_ connection: any HTTPConnection)
+    func connectionClosed(_ connection: any HTTPConnection)
+    /// The connection has given its channel away.
+    func connectionLeft(_ connection: any HTTPConnection)
 }
 
-/// What an exchange is made of.
-struct ExchangeParts {
+/// What a connection is made of.
+struct ConnectionParts {
     let channel: any ByteChannel
     let made: ConnectionReport
     let generation: Int
-    let owner: any ExchangeOwner
+    let owner: any ConnectionOwner
     let platform: Platform
-    let limits: ExchangeLimits
+    let limits: ConnectionLimits
 }
 
-/// What the exchanges of a pool have in common.
-struct ExchangeLimits {
+/// What the connections of a pool have in common.
+struct ConnectionLimits {
     /// How long a request waits for `100 Continue` before it sends its body without.
     let continuePatience: LoopInterval
     /// What all of them together may receive and send. Nil: all they can.
@@ -161,5 +161,5 @@ struct ExchangeLimits {
     let sending: RateLimit?
 }
 
-/// Makes the exchange for a connection.
-typealias ExchangeMaker = (ExchangeParts) -> any Exchange
+/// Makes a connection of a channel.
+typealias ConnectionMaker = (ConnectionParts) -> any HTTPConnection

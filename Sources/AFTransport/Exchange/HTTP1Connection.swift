@@ -6,7 +6,7 @@ import AFWire
 ///
 /// Drives a channel by what the exchange machine and the response decoder say. It holds no buffer of its own beyond an
 /// incomplete head, unless a server sends more pieces with one read than its share of a turn allows.
-final class HTTP1Exchange: Exchange, ChannelHandler, BodyClient, RateClient {
+final class HTTP1Connection: HTTPConnection, ChannelHandler, BodyClient, RateClient {
     /// The fields of a head that cost as much as a piece of a body.
     private static let fieldsPerPiece = 16
 
@@ -18,8 +18,8 @@ final class HTTP1Exchange: Exchange, ChannelHandler, BodyClient, RateClient {
     /// The channel, if it is a secured one.
     private let secured: TLSChannel?
     private let turnShare: TurnShare
-    private let owner: any ExchangeOwner
-    private let limits: ExchangeLimits
+    private let owner: any ConnectionOwner
+    private let limits: ConnectionLimits
     private let loop: EventLoop
     private let buffer: ReadBuffer
     private let writer = RequestWriter()
@@ -43,7 +43,7 @@ final class HTTP1Exchange: Exchange, ChannelHandler, BodyClient, RateClient {
     /// The pipelined requests, whose turn comes after it.
     @exclusivity(unchecked) private var pipeline = Pipeline()
 
-    init(_ parts: ExchangeParts) {
+    init(_ parts: ConnectionParts) {
         channel = parts.channel
         secured = parts.channel as? TLSChannel
         turnShare = parts.channel.turnShare
@@ -101,7 +101,7 @@ final class HTTP1Exchange: Exchange, ChannelHandler, BodyClient, RateClient {
         isClosed = true
         letGo()
         channel.close()
-        owner.exchangeClosed(self)
+        owner.connectionClosed(self)
         for follower in pipeline.takeAll() { follower.lostItsTurn() }
     }
 
@@ -110,7 +110,7 @@ final class HTTP1Exchange: Exchange, ChannelHandler, BodyClient, RateClient {
         isClosed = true
         letGo()
         channel.handler = nil
-        owner.exchangeLeft(self)
+        owner.connectionLeft(self)
         return channel
     }
 
@@ -143,7 +143,7 @@ final class HTTP1Exchange: Exchange, ChannelHandler, BodyClient, RateClient {
         guard client != nil else {
             // No request is under way, so no bytes can be an answer: the next request would take them for its response.
             // What TLS says to itself is not for us.
-            guard isSilent else { return owner.idleExchangeEnded(self) }
+            guard isSilent else { return owner.idleConnectionEnded(self) }
             secured?.rest()
             return
         }
@@ -325,7 +325,7 @@ final class HTTP1Exchange: Exchange, ChannelHandler, BodyClient, RateClient {
         return false
     }
 
-    /// - Returns: What the share of this turn did not allow. If the exchange has no request any more, it is surplus.
+    /// - Returns: What the share of this turn did not allow. If the connection has no request any more, it is surplus.
     private func decode(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         var rest = bytes
         let allowed = turnShare.piecesLeft
@@ -363,13 +363,13 @@ final class HTTP1Exchange: Exchange, ChannelHandler, BodyClient, RateClient {
         switch step.event {
         case .needMore: break
         case .interim(let head):
-            pieces += head.headers.count / HTTP1Exchange.fieldsPerPiece
+            pieces += head.headers.count / HTTP1Connection.fieldsPerPiece
             perform(.interimResponse)
             client.receivedInterim(head)
             // Do not send from here: bytes are being decoded.
             if head.status == 100, writer.serverGoesOn() { channel.continueNextTurn() }
         case .head(let head):
-            pieces += head.headers.count / HTTP1Exchange.fieldsPerPiece
+            pieces += head.headers.count / HTTP1Connection.fieldsPerPiece
             // RFC 9110 §15.5.9: the server gave up on an idle connection, and says so to the next request, which it has
             // probably not seen: that is no reason to send it something twice.
             if head.status == 408, client.mayRetry(reused: isReused, unprocessed: false) { return replace(client) }
@@ -384,7 +384,7 @@ final class HTTP1Exchange: Exchange, ChannelHandler, BodyClient, RateClient {
             client.receivedBody(slice)
         case .end(let trailers):
             if !trailers.isEmpty {
-                pieces += trailers.count / HTTP1Exchange.fieldsPerPiece
+                pieces += trailers.count / HTTP1Connection.fieldsPerPiece
                 client.receivedTrailers(trailers)
             }
             perform(.responseFinished(framedExactly: step.framedExactly, surplus: surplus))
@@ -489,7 +489,7 @@ final class HTTP1Exchange: Exchange, ChannelHandler, BodyClient, RateClient {
         writer.reset()
         hasReceived = false
         client.leads(on: self)
-        owner.exchangeHasRoom()
+        owner.connectionHasRoom()
         return true
     }
 
