@@ -395,7 +395,7 @@ final class HTTP1Connection: HTTPConnection, ChannelHandler, BodyClient, RateCli
         guard client != nil else { return }
         do throws(HTTP1Error) {
             if case .end = try decoder.inputEnded() {
-                if let secured, secured.isTruncated, !owner.toleratesMissingFarewell {
+                if let secured, secured.isTruncated, !owner.toleratesMissingCloseNotify {
                     return peerClosed(.cutShort)
                 }
                 perform(.responseFinished(framedExactly: false, surplus: false))

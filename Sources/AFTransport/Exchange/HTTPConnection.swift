@@ -129,7 +129,7 @@ protocol ConnectionOwner: AnyObject {
     /// The server has failed at answering pipelined requests.
     var avoidsPipelining: Bool { get set }
     /// Whether a body that only the end of the connection ends may end without `close_notify`.
-    var toleratesMissingFarewell: Bool { get }
+    var toleratesMissingCloseNotify: Bool { get }
 
     /// The connection has no request any more.
     func exchangeEnded(on connection: any HTTPConnection, mayReuse: Bool)

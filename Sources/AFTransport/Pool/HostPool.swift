@@ -205,8 +205,8 @@ final class HostPool: ConnectionAttemptClient, ConnectionOwner {
         isCurrent(connection) && pool.limits.expiry(of: connection, at: platform.loop.now) != nil
     }
 
-    var toleratesMissingFarewell: Bool {
-        (key.security ?? key.proxySecurity)?.configuration.toleratesMissingFarewell ?? true
+    var toleratesMissingCloseNotify: Bool {
+        (key.security ?? key.proxySecurity)?.configuration.toleratesMissingCloseNotify ?? true
     }
 
     /// Its response goes on for as long as the server likes. Its connection takes no place from others any more, and

@@ -46,7 +46,7 @@ public struct TLSConfiguration: Sendable {
 
     /// Whether a body that only the end of the connection ends may end without the peer's `close_notify`. False: an
     /// attacker on the way could have cut it short.
-    public var toleratesMissingFarewell = false
+    public var toleratesMissingCloseNotify = false
 
     /// How long a delegate may take to answer a challenge of the handshake, in seconds. Then the session takes the
     /// answer for a no. 10; not positive means 10.
@@ -83,7 +83,7 @@ extension TLSConfiguration {
         text.add(identity.map { [1] + $0.fingerprint } ?? [0])
         text.add(Array("\(minimumVersion.rawValue) \(maximumVersion.rawValue) \(securityLevel)".utf8))
         text.add(ciphers.map { [1] + $0.utf8 } ?? [0])
-        text.add([resumesSessions ? 1 : 0, toleratesMissingFarewell ? 1 : 0])
+        text.add([resumesSessions ? 1 : 0, toleratesMissingCloseNotify ? 1 : 0])
         text.add(withUnsafeBytes(of: decisionTimeout.bitPattern.littleEndian) { Array($0) })
         return text.bytes
     }

@@ -108,7 +108,7 @@ extension StreamConnector: HandshakeClient {
 
     private func link(to channel: any ByteChannel, for load: Load) -> CapturedLink {
         let (endpoint, secured, connection) = (load.endpoint, secured, connection)
-        let (session, tolerates) = (load.session, toleratesMissingFarewell)
+        let (session, tolerates) = (load.session, toleratesMissingCloseNotify)
         let events = session.events
         let end = CapturedEnd(
             channel,

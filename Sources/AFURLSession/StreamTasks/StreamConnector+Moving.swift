@@ -172,7 +172,7 @@ extension StreamConnector: ChannelHandler {
 
     /// Completes all reads with the bytes there are: no more will come.
     private func inputEnded(_ channel: any ByteChannel, for load: Load) {
-        if let secured, secured.isTruncated, !toleratesMissingFarewell {
+        if let secured, secured.isTruncated, !toleratesMissingCloseNotify {
             return load.fail(.transfer(.cutShort))
         }
         incoming = .closed
@@ -211,7 +211,7 @@ extension StreamConnector: ChannelHandler {
         return .transfer(.secured(failure, phase, identity))
     }
 
-    var toleratesMissingFarewell: Bool {
-        key?.security?.configuration.toleratesMissingFarewell ?? true
+    var toleratesMissingCloseNotify: Bool {
+        key?.security?.configuration.toleratesMissingCloseNotify ?? true
     }
 }

@@ -122,7 +122,7 @@ extension TransferError {
                 .lost,
                 .truncated,
                 phase: .receivingBody,
-                message: "Receiving the body from \(peer.text) failed: the connection ended without a farewell, and "
+                message: "Receiving the body from \(peer.text) failed: the connection ended without close_notify, and "
                     + "nothing else says that the body was complete. It may have been cut short on the way."
             )
         case (.wire(let error), let peer?):

@@ -419,23 +419,23 @@ extension SecuredTests {
         // MARK: - The end
 
         @Test("both sides say that they will send no more", arguments: TLSVersion.allCases)
-        func farewell(version: TLSVersion) throws {
+        func closeNotify(version: TLSVersion) throws {
             let link = try Link(Site(version))
             link.close()
             #expect(link.sent.isEmpty)
             try link.establish()
 
             link.close()
-            #expect(ERR_peek_error() == 0 && !link.server.heardFarewell)
+            #expect(ERR_peek_error() == 0 && !link.server.hasReceivedCloseNotify)
             link.server.feed(link.takeSent())
-            #expect(link.server.receive().isEmpty && link.server.heardFarewell)
-            link.server.sayFarewell()
+            #expect(link.server.receive().isEmpty && link.server.hasReceivedCloseNotify)
+            link.server.sendCloseNotify()
             link.arriveFromServer()
 
             #expect(link.read() == "closed")
         }
 
-        @Test("an end without a farewell cuts off what may have come", arguments: TLSVersion.allCases)
+        @Test("an end without a close_notify cuts off what may have come", arguments: TLSVersion.allCases)
         func truncated(version: TLSVersion) throws {
             let link = try Link(Site(version))
             try link.establish()

@@ -210,20 +210,20 @@ extension SecuredTests {
         // MARK: - Ends
 
         @Test(
-            "what came before a farewell is read, what comes after is not, T-TLS-65",
+            "what came before a close_notify is read, what comes after is not, T-TLS-65",
             arguments: TLSVersion.allCases,
             [1, 7, 4096]
         )
-        func farewell(version: TLSVersion, room: Int) throws {
+        func closeNotify(version: TLSVersion, room: Int) throws {
             let site = try MemoryLink.Site(version)
             for isTogether in [true, false] {
                 let link = try MemoryLink(site)
                 try link.establish()
                 link.server.send(Array("before".utf8))
                 if !isTogether { link.arriveFromServer() }
-                link.server.sayFarewell()
+                link.server.sendCloseNotify()
                 if !isTogether { link.arriveFromServer() }
-                link.server.forgetFarewell()
+                link.server.forgetCloseNotify()
                 link.server.send(Array("after".utf8))
                 link.arriveFromServer()
 
@@ -236,7 +236,7 @@ extension SecuredTests {
         }
 
         @Test(
-            "an end without a farewell is one after all that came before it, T-TLS-64",
+            "an end without a close_notify is one after all that came before it, T-TLS-64",
             arguments: TLSVersion.allCases
         )
         func truncation(version: TLSVersion) throws {
@@ -431,7 +431,7 @@ extension SecuredTests {
             link.server.feed(link.wire.takeWritten())
             #expect(link.server.receive() == body)
 
-            link.server.sayFarewell()
+            link.server.sendCloseNotify()
             link.arriveFromServer()
             #expect(link.readAll() == .end && !link.channel.isTruncated)
             ERR_clear_error()
@@ -439,7 +439,7 @@ extension SecuredTests {
 
         // MARK: - Closing
 
-        @Test("closing says farewell, if the wire takes it, T-TLS-65", arguments: TLSVersion.allCases)
+        @Test("closing sends close_notify, if the wire takes it, T-TLS-65", arguments: TLSVersion.allCases)
         func closing(version: TLSVersion) throws {
             let site = try MemoryLink.Site(version)
             for isBlocked in [false, true] {

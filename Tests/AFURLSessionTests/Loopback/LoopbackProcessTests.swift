@@ -134,7 +134,7 @@ extension LoopbackTests.Alone {
         }
     }
 
-    @Test func `T-API-17 a forked child that exits says no farewell on its parent's secured connections`() async {
+    @Test func `T-API-17 a forked child that exits sends no close_notify on its parent's secured connections`() async {
         await #expect(processExitsWith: .success) {
             let site = try SecuredSite()
             let text = String(repeating: "x", count: 300_000)

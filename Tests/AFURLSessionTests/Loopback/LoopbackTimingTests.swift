@@ -270,9 +270,9 @@ extension LoopbackTests {
             for round in 1...20 {
                 let server = try TestServer()
                 server.route("GET", "/second", .text("second"))
-                let farewell: ScriptStep = round.isMultiple(of: 2) ? .reset : .close
+                let ending: ScriptStep = round.isMultiple(of: 2) ? .reset : .close
                 let pause = ScriptStep.pause(.microseconds(round * 20))
-                server.script(on: .connection(1), .expectRequest, .send(hello), pause, farewell)
+                server.script(on: .connection(1), .expectRequest, .send(hello), pause, ending)
                 let session = URLSession.loopback()
 
                 _ = try await session.outcome(of: server.url())

@@ -88,7 +88,7 @@ struct Oracle {
         let expected = status == 200 && plan.method != "HEAD" ? plan.downloadBody : []
         guard record.body != Data(expected) else { return found }
         // A body that ends with its connection may be cut off by any device on the way, and in TLS by the server alone.
-        let cuts = conversation.isSecured ? [.tlsFarewellOnly] : Oracle.cuts
+        let cuts = conversation.isSecured ? [.tlsCloseNotifyOnly] : Oracle.cuts
         let isCut = cuts.contains { conversation.world.faults.count($0) > 0 }
         let isOpenEnded = plan.behaviour.endsWithConnection
         if !(isOpenEnded && isCut && expected.starts(with: record.body)) {

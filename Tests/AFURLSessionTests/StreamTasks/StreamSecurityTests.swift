@@ -137,7 +137,7 @@ extension StreamTaskTests {
             server.script(.handshake(tls), .send("half"), .closeUnannounced)
             let told = Watched<CapturedEnding?>(nil)
             let log = StreamLog { input, _ in told.change { $0 = CapturedEnding(of: input) } }
-            let task = task(log: log) { $0.toleratesMissingFarewell = tolerates }
+            let task = task(log: log) { $0.toleratesMissingCloseNotify = tolerates }
             task.startSecureConnection()
             task.captureStreams()
             task.resume()

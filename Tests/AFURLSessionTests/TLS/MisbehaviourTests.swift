@@ -128,8 +128,8 @@ extension SecuredTests {
             #expect(site.server.acceptedConnections == 2)
         }
 
-        @Test("a farewell in the middle of the handshake is an end, T-TLS-63")
-        func earlyFarewell() async throws {
+        @Test("a close_notify in the middle of the handshake is an end, T-TLS-63")
+        func earlyCloseNotify() async throws {
             let site = try SecuredSite()
             try site.server.use(tls: nil)
             site.server.script(.receive(5), .send(bytes: [21, 3, 3, 0, 2, 1, 0]), .stall)

@@ -31,7 +31,7 @@ extension SecuredTests {
             Change("securityLevel") { tls, _ in tls.securityLevel = 1 },
             Change("ciphers") { tls, _ in tls.ciphers = "ECDHE-ECDSA-AES256-GCM-SHA384" },
             Change("resumesSessions") { tls, _ in tls.resumesSessions = false },
-            Change("toleratesMissingFarewell") { tls, _ in tls.toleratesMissingFarewell = true },
+            Change("toleratesMissingCloseNotify") { tls, _ in tls.toleratesMissingCloseNotify = true },
             Change("decisionTimeout") { tls, _ in tls.decisionTimeout = 5 },
         ]
 

@@ -82,7 +82,7 @@ package final class MemoryServer {
     package var cipherSuite: UInt16 { caf_cipher_id(ssl) }
 
     /// The client said that it will send no more.
-    package var heardFarewell: Bool { SSL_get_shutdown(ssl) & SSL_RECEIVED_SHUTDOWN != 0 }
+    package var hasReceivedCloseNotify: Bool { SSL_get_shutdown(ssl) & SSL_RECEIVED_SHUTDOWN != 0 }
 
     package func handshake() {
         ERR_clear_error()
@@ -109,12 +109,12 @@ package final class MemoryServer {
         return bytes
     }
 
-    package func sayFarewell() {
+    package func sendCloseNotify() {
         SSL_shutdown(ssl)
     }
 
-    /// What comes after a farewell is not what OpenSSL would send by itself.
-    package func forgetFarewell() {
+    /// What comes after a close_notify is not what OpenSSL would send by itself.
+    package func forgetCloseNotify() {
         SSL_set_shutdown(ssl, SSL_get_shutdown(ssl) & ~SSL_SENT_SHUTDOWN)
     }
 

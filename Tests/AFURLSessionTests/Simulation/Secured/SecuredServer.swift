@@ -50,7 +50,7 @@ final class SecuredServer: ServerProgram, ServerLayer {
     private let isImpostor: Bool
     private let isOld: Bool
     private var isReady = false
-    private var hasSaidFarewell = false
+    private var hasSentCloseNotify = false
     /// Nothing it says makes sense any more.
     private var isSilent = false
 
@@ -137,20 +137,20 @@ final class SecuredServer: ServerProgram, ServerLayer {
     }
 
     func sealed(_ bytes: [UInt8]) -> [UInt8] {
-        guard !hasSaidFarewell else { return [] }
+        guard !hasSentCloseNotify else { return [] }
         if !isOld, faults.strikes(.tlsKeyUpdate) { engine.updateKeys(asksBack: false) }
         engine.send(bytes)
         var sealed = engine.take()
         if !sealed.isEmpty, faults.strikes(.tlsFlippedData) { SecuredServer.flip(&sealed, faults, .tlsFlippedData) }
-        if faults.strikes(.tlsFarewellOnly) { sealed += farewell() }
+        if faults.strikes(.tlsCloseNotifyOnly) { sealed += closeNotify() }
         return sealed
     }
 
-    func farewell() -> [UInt8] {
-        guard isReady, !hasSaidFarewell else { return [] }
-        hasSaidFarewell = true
-        if faults.strikes(.tlsWithoutFarewell) { return [] }
-        engine.sayFarewell()
+    func closeNotify() -> [UInt8] {
+        guard isReady, !hasSentCloseNotify else { return [] }
+        hasSentCloseNotify = true
+        if faults.strikes(.tlsWithoutCloseNotify) { return [] }
+        engine.sendCloseNotify()
         return engine.take()
     }
 }

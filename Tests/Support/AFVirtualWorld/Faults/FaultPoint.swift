@@ -133,8 +133,8 @@ package enum FaultPoint: Int, CaseIterable, Sendable {
     case tlsGarbage
     case tlsFlippedHandshake
     case tlsFlippedData
-    case tlsWithoutFarewell
-    case tlsFarewellOnly
+    case tlsWithoutCloseNotify
+    case tlsCloseNotifyOnly
     case tlsKeyUpdate
     case tlsWrongName
     case tlsStranger
@@ -203,8 +203,8 @@ extension FaultPoint {
         case .diskStatusFails, .diskWriteFails, .diskWriteFull: 100
         case .diskReadFails, .diskReadEmpty, .diskRemoveFails: 300
         case .tlsResetInHandshake, .tlsEndInHandshake, .tlsStallInHandshake, .tlsSlowFlight, .tlsGarbage: 300
-        case .tlsFlippedHandshake, .tlsFlippedData, .tlsFarewellOnly: 150
-        case .tlsWithoutFarewell: 500
+        case .tlsFlippedHandshake, .tlsFlippedData, .tlsCloseNotifyOnly: 150
+        case .tlsWithoutCloseNotify: 500
         case .proxySpeaksFirst, .proxyRefuses, .proxyStalls, .proxyGarbage, .proxyEndsInAnswer, .proxyResetsTunnel,
             .proxySlow:
             300

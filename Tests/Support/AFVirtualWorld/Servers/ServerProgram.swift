@@ -17,7 +17,7 @@ extension ServerProgram {
 package protocol ServerLayer: AnyObject {
     func sealed(_ bytes: [UInt8]) -> [UInt8]
     /// What is sent before the end; nothing from a server without manners.
-    func farewell() -> [UInt8]
+    func closeNotify() -> [UInt8]
 }
 
 /// The server's end of a connection.
@@ -40,12 +40,12 @@ package struct ServerEnd {
     /// Closes when everything is sent. What the client sends from now on is answered
     /// with a reset.
     package func close() {
-        if let farewell = connection.layer?.farewell() { connection.serverSends(farewell) }
+        if let closeNotify = connection.layer?.closeNotify() { connection.serverSends(closeNotify) }
         connection.serverEnds(reading: false)
     }
     /// Sends nothing more, but goes on reading.
     package func halfClose() {
-        if let farewell = connection.layer?.farewell() { connection.serverSends(farewell) }
+        if let closeNotify = connection.layer?.closeNotify() { connection.serverSends(closeNotify) }
         connection.serverEnds(reading: true)
     }
     package func reset() { connection.serverResets() }

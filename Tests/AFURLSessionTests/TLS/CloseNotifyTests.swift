@@ -7,7 +7,7 @@ import Testing
 
 extension SecuredTests {
     /// How a connection ends, and what that says about the body before it.
-    struct Farewells {
+    struct CloseNotifies {
         enum Framing: CaseIterable {
             case length
             case shortLength
@@ -30,14 +30,14 @@ extension SecuredTests {
         }
 
         enum End: CaseIterable {
-            case farewell
+            case closeNotify
             case fin
             case reset
             case alert
 
             var steps: [ScriptStep] {
                 switch self {
-                case .farewell: [.close]
+                case .closeNotify: [.close]
                 case .fin: [.closeUnannounced]
                 case .reset: [.reset]
                 case .alert: [.sendAlert(80), .stall]
@@ -72,8 +72,8 @@ extension SecuredTests {
             func isRight(_ outcome: Outcome) -> Bool {
                 if framing.isComplete { return outcome.text == "0123456789" }
                 switch (framing, end) {
-                case (.untilEnd, .farewell): return outcome.text == "0123456789"
-                case (_, .farewell), (_, .fin): return outcome.code == -1005 && outcome.detail == .truncated
+                case (.untilEnd, .closeNotify): return outcome.text == "0123456789"
+                case (_, .closeNotify), (_, .fin): return outcome.code == -1005 && outcome.detail == .truncated
                 case (_, .reset): return outcome.code == -1005 && outcome.reason == .lost
                 case (_, .alert): return outcome.code == -1200 && outcome.error?.loadFailure?.security?.alert == 80
                 }
@@ -120,13 +120,17 @@ extension SecuredTests {
             (Framing.untilEnd, true), (.shortLength, false), (.openChunks, false), (.length, true), (.chunks, true),
         ]
 
-        @Test("a missing farewell can be tolerated, and only that, T-TLS-64", arguments: tolerant, TLSVersion.allCases)
+        @Test(
+            "a missing close_notify can be tolerated, and only that, T-TLS-64",
+            arguments: tolerant,
+            TLSVersion.allCases
+        )
         func tolerated(expected: (framing: Framing, isRead: Bool), version: TLSVersion) async throws {
             let site = try SecuredSite()
             site.server.script(.expectRequest, .send(expected.framing.text), .closeUnannounced)
             let session = site.session { tls in
                 tls.speak(version)
-                tls.toleratesMissingFarewell = true
+                tls.toleratesMissingCloseNotify = true
             }
 
             let outcome = try await session.outcome(of: site.server.url("/x"))
@@ -156,7 +160,7 @@ extension SecuredTests {
                 try await site.session().outcome(of: site.server.url("/x")).error?.loadFailure
             )
 
-            #expect(failure.phase == .receivingBody && failure.message.contains("farewell"))
+            #expect(failure.phase == .receivingBody && failure.message.contains("close_notify"))
         }
     }
 }
