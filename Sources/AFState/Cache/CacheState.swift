@@ -7,14 +7,14 @@ struct CacheState {
     /// For how many URLs the last removal is known. If there are more, one of all is assumed.
     private static let forgottenLimit = 1_000
     /// How many URLs may be forgotten before the disk has to follow, although it holds nothing that is known here.
-    private static let unhurriedDooms = 500
+    private static let unhurriedRemovals = 500
 
     private(set) var memory = CacheMemory()
     /// The entries that are known to be on disk.
     private(set) var disk = CacheDiskIndex()
     /// The entries that are still to be written to the disk. Their places are those that they will leave.
     private(set) var pending = CacheMemory()
-    private(set) var dooms = CacheDooms()
+    private(set) var pendingRemovals = CacheRemovals()
     /// How often an entry was removed because it must not be used any more.
     private(set) var removals: UInt32 = 0
     /// The number of the last removal of all entries of a URL.
@@ -43,7 +43,7 @@ struct CacheState {
 
     var isSurelyEmpty: Bool { isInert && memory.isEmpty }
 
-    var work: CacheWork { !dooms.isEmpty ? .removing : pending.isEmpty ? .nothing : .writing }
+    var work: CacheWork { !pendingRemovals.isEmpty ? .removing : pending.isEmpty ? .nothing : .writing }
 
     /// Whether there may be an entry that must be removed once it is outdated, even on a disk that cannot be used now.
     var mayHoldOutdated: Bool { isUnknown || !isSurelyEmpty }
@@ -96,11 +96,11 @@ struct CacheState {
             if isKnown { return true }
             // This process wrote the record before the disk failed for a while, or another process did.
             guard CacheState.isLater(entry, than: present) else {
-                doom(place, id.head.key.tag)
+                removeLater(place, id.head.key.tag)
                 return false
             }
-            doom(memory.remove(id))
-            doom(pending.remove(id))
+            removeLater(memory.remove(id))
+            removeLater(pending.remove(id))
         }
         remember(entry, at: place)
         if moves { write(entry, leaving: place) }
@@ -136,7 +136,7 @@ struct CacheState {
         // The entry with the same id is outdated, even if the new one does not fit.
         supersedeOnDisk(id)
         let isRemembered = remember(entry, at: nil)
-        if !isRemembered { doom(memory.remove(id)) }
+        if !isRemembered { removeLater(memory.remove(id)) }
         return write(entry, leaving: nil) || isRemembered
     }
 
@@ -156,7 +156,7 @@ struct CacheState {
     private mutating func remember(_ entry: CacheEntry, at place: CachePlace?) -> Bool {
         guard entry.size <= memoryLimit else { return false }
         if let former = memory.insert(entry, place: place) {
-            doom(former)
+            removeLater(former)
         }
         let variants = memory.entries(of: entry.head.key)
         for entry in variants.dropLast(CacheState.variantLimit) { discard(memory.remove(entry.id)) }
@@ -176,27 +176,27 @@ struct CacheState {
     /// Removes an entry that is outdated. What the disk has of the URL and memory does not know may be this one.
     private mutating func supersede(_ id: CacheEntryID) {
         supersedeOnDisk(id)
-        doom(memory.remove(id))
+        removeLater(memory.remove(id))
     }
 
     private mutating func supersedeOnDisk(_ id: CacheEntryID) {
         guard hasDisk else { return }
         let unknown = unknownPlaces(of: id.head.key)
-        doom(pending.remove(id))
+        removeLater(pending.remove(id))
         // The store does not know what is on the disk.
-        if !isIndexed || isUnknown { dooms.add(tag: id.head.key.tag) }
-        for place in unknown { doom(place, id.head.key.tag) }
+        if !isIndexed || isUnknown { pendingRemovals.add(tag: id.head.key.tag) }
+        for place in unknown { removeLater(place, id.head.key.tag) }
     }
 
-    private mutating func doom(_ removed: CacheMemory.Removed?) {
+    private mutating func removeLater(_ removed: CacheMemory.Removed?) {
         discard(removed)
-        if let removed, let place = removed.place { doom(place, removed.entry.head.key.tag) }
+        if let removed, let place = removed.place { removeLater(place, removed.entry.head.key.tag) }
     }
 
-    /// Dooms a record: it is removed from the disk as soon as that is possible.
-    mutating func doom(_ place: CachePlace, _ tag: UInt64) {
+    /// Marks a record: it is removed from the disk as soon as that is possible.
+    mutating func removeLater(_ place: CachePlace, _ tag: UInt64) {
         disk.remove(tag, place)
-        dooms.add(place, tag)
+        pendingRemovals.add(place, tag)
     }
 
     private mutating func discard(_ removed: CacheMemory.Removed?) {
@@ -225,14 +225,14 @@ struct CacheState {
         countRemoval()
         forgotten[key] = removals
         if forgotten.count > CacheState.forgottenLimit { countRemovalOfAll() }
-        for entry in memory.entries(of: key) { doom(memory.remove(entry.id)) }
-        for entry in pending.entries(of: key) { doom(pending.remove(entry.id)) }
+        for entry in memory.entries(of: key) { removeLater(memory.remove(entry.id)) }
+        for entry in pending.entries(of: key) { removeLater(pending.remove(entry.id)) }
         guard hasDisk else { return false }
         let tag = key.tag
-        for place in places(of: key) { doom(place, tag) }
+        for place in places(of: key) { removeLater(place, tag) }
         // Another process may have stored something since the folder was looked at.
-        dooms.add(tag: tag)
-        return isUrgent || dooms.tags.count > CacheState.unhurriedDooms
+        pendingRemovals.add(tag: tag)
+        return isUrgent || pendingRemovals.tags.count > CacheState.unhurriedRemovals
     }
 
     private mutating func countRemoval() { removals &+= 1 }
@@ -252,7 +252,7 @@ struct CacheState {
         countRemovalOfAll()
         for entry in memory.entries { discard(memory.remove(entry.id)) }
         dropAllPending()
-        if hasDisk { doomAll() }
+        if hasDisk { removeAllLater() }
     }
 
     /// Forgets one entry, and keeps the others of its URL that memory knows.
@@ -269,30 +269,30 @@ struct CacheState {
 
     // MARK: - From the disk
 
-    mutating func takeDooms() -> CacheDooms {
-        defer { dooms = CacheDooms() }
-        return dooms
+    mutating func takeRemovals() -> CacheRemovals {
+        defer { pendingRemovals = CacheRemovals() }
+        return pendingRemovals
     }
 
     /// The pending entries cannot be written now. Those on disk that they would have replaced are outdated.
     mutating func dropAllPending() {
-        while let removed = pending.removeOldest() { doom(removed) }
+        while let removed = pending.removeOldest() { removeLater(removed) }
     }
 
-    /// Dooms these again: they could not be removed yet.
-    mutating func doom(_ left: CacheDooms) { dooms.add(left) }
+    /// Marks these again: they could not be removed yet.
+    mutating func removeLater(_ left: CacheRemovals) { pendingRemovals.add(left) }
 
-    /// Dooms the entries of a URL that may be on a disk that cannot be used now.
+    /// Marks the entries of a URL that may be on a disk that cannot be used now.
     ///
     /// - Returns: Whether there may be any.
-    mutating func doomUnknown(_ key: CacheKey) -> Bool {
-        if isUnknown { dooms.add(tag: key.tag) }
+    mutating func removeUnknownLater(_ key: CacheKey) -> Bool {
+        if isUnknown { pendingRemovals.add(tag: key.tag) }
         return isUnknown
     }
 
-    mutating func doomAll() {
+    mutating func removeAllLater() {
         disk = CacheDiskIndex()
-        dooms = CacheDooms(isAll: true)
+        pendingRemovals = CacheRemovals(isAll: true)
     }
 
     /// The entries to write next, up to so many bytes.
@@ -309,8 +309,8 @@ struct CacheState {
         let id = entry.id
         let tag = id.head.key.tag
         // The entry was replaced or forgotten meanwhile.
-        guard pending[id] === entry else { return dooms.add(place, tag) }
-        doom(pending.remove(id))
+        guard pending[id] === entry else { return pendingRemovals.add(place, tag) }
+        removeLater(pending.remove(id))
         disk.insert(tag, place)
         if memory[id] === entry { memory.setPlace(place, of: id) }
         // Of several, memory has the latest.
@@ -318,14 +318,14 @@ struct CacheState {
         guard places.count > CacheState.variantLimit else { return }
         let kept = memory.places(of: id.head.key) + [place]
         for place in places.filter({ !kept.contains($0) }).prefix(places.count - CacheState.variantLimit) {
-            doom(place, tag)
+            removeLater(place, tag)
         }
     }
 
     /// Takes note that a pending entry could not be written.
     mutating func drop(_ entry: CacheEntry) {
         guard pending[entry.id] === entry else { return }
-        doom(pending.remove(entry.id))
+        removeLater(pending.remove(entry.id))
     }
 
     mutating func noteGone(_ place: CachePlace, _ tag: UInt64) { disk.remove(tag, place) }
@@ -342,26 +342,26 @@ struct CacheState {
         disk = CacheDiskIndex()
         memory.forgetPlaces()
         pending.forgetPlaces()
-        dooms.forgetPlaces()
+        pendingRemovals.forgetPlaces()
     }
 
     /// Takes note that the folder is empty.
     mutating func noteAllGone() {
         loseFolder()
-        dooms = CacheDooms()
+        pendingRemovals = CacheRemovals()
     }
 
     /// Takes what a folder holds that was just opened.
     mutating func setDisk(_ index: CacheDiskIndex) {
         isIndexed = true
         isUnknown = false
-        disk = dooms.isAll ? CacheDiskIndex() : index
-        for tag in dooms.tags { for place in disk.places(of: tag) { doom(place, tag) } }
+        disk = pendingRemovals.isAll ? CacheDiskIndex() : index
+        for tag in pendingRemovals.tags { for place in disk.places(of: tag) { removeLater(place, tag) } }
     }
 
     /// Takes a record that another process has written.
     mutating func note(_ place: CachePlace, _ tag: UInt64) {
-        if dooms.contains(tag) { dooms.add(place, tag) } else { disk.insert(tag, place) }
+        if pendingRemovals.contains(tag) { pendingRemovals.add(place, tag) } else { disk.insert(tag, place) }
     }
 
     /// Takes note that segments are gone. What memory has of them and the program uses is written anew.

@@ -3,7 +3,7 @@ import Glibc
 
 /// The state of the disk's side of a store between two pieces of work.
 struct CacheDisk {
-    /// Also open while the disk is left alone, to remove doomed entries.
+    /// Also open while the disk is left alone, to remove marked entries.
     var folder: CacheFolder?
     var isOff = false
     /// Why the folder could not be opened.
@@ -11,7 +11,7 @@ struct CacheDisk {
     /// When the folder was last looked at, on the machine's clock; so is the next.
     var looked: Int64 = .min / 2
     var isOffUntil: Int64 = .min / 2
-    /// Until then no doomed entry is tried again that could not be removed.
+    /// Until then no marked entry is tried again that could not be removed.
     var keepsUntil: Int64 = .min / 2
 }
 
@@ -43,7 +43,7 @@ extension CacheStore {
     package func load(_ key: CacheKey, _ choose: ([CacheEntry]) -> CacheEntry?) -> CacheEntry? {
         disk.withLock { disk in
             let folder = opened(&disk)
-            removeDoomed(&disk)
+            removePending(&disk)
             let (places, removals) = withState { ($0.places(of: key), $0.removals) }
             let read = folder.map { folder in places.compactMap { self.read($0, key, in: folder) } } ?? []
             return withState { state -> CacheEntry? in
@@ -97,7 +97,7 @@ extension CacheStore {
         while true {
             let folder = opened(&disk)
             // Also what the last entries were written over.
-            removeDoomed(&disk)
+            removePending(&disk)
             let entries = withState { $0.nextPending(upTo: CacheStore.batch) }
             guard !entries.isEmpty else { break }
             guard let folder, !disk.isOff else {
@@ -151,27 +151,27 @@ extension CacheStore {
     }
 
     /// A record that cannot be removed now is removed later.
-    private func removeDoomed(_ disk: inout CacheDisk) {
-        guard withState({ !$0.dooms.isEmpty }), monotonicClock() >= disk.keepsUntil else { return }
+    private func removePending(_ disk: inout CacheDisk) {
+        guard withState({ !$0.pendingRemovals.isEmpty }), monotonicClock() >= disk.keepsUntil else { return }
         // Try this also with a disk that cannot be read or written: it may be full, or have failed only once.
         let existing = disk.folder ?? home.flatMap { try? CacheFolder(existingIn: $0, capacity: diskCapacity) }
-        guard let folder = existing else { return keepDoomed(&disk) }
+        guard let folder = existing else { return keepPending(&disk) }
         disk.folder = folder
-        let dooms = withState { $0.takeDooms() }
+        let pendingRemovals = withState { $0.takeRemovals() }
         do throws(SystemCallError) {
-            if dooms.isAll { return try folder.removeAll() }
-            for (place, tag) in dooms.places { try remove(place, tag, in: folder) }
-            guard !dooms.tags.isEmpty else { return }
+            if pendingRemovals.isAll { return try folder.removeAll() }
+            for (place, tag) in pendingRemovals.places { try remove(place, tag, in: folder) }
+            guard !pendingRemovals.tags.isEmpty else { return }
             // Other processes may have written some.
             look(at: try folder.refresh(), &disk)
-            for tag in dooms.tags {
+            for tag in pendingRemovals.tags {
                 for place in withState({ $0.disk.places(of: tag) }) { try remove(place, tag, in: folder) }
             }
         } catch {
             // Rather no entry at all than one that is outdated.
             guard (try? folder.removeAll()) == nil else { return withState { $0.noteAllGone() } }
-            withState { $0.doom(dooms) }
-            keepDoomed(&disk)
+            withState { $0.removeLater(pendingRemovals) }
+            keepPending(&disk)
         }
     }
 
@@ -186,7 +186,7 @@ extension CacheStore {
         }
     }
 
-    private func keepDoomed(_ disk: inout CacheDisk) {
+    private func keepPending(_ disk: inout CacheDisk) {
         if !disk.isOff { giveUp(&disk) }
         disk.folder = nil
         disk.keepsUntil = monotonicClock() + CacheStore.pause
@@ -200,17 +200,17 @@ extension CacheStore {
         withState { $0.forget(since: time) }
         disk.withLock { disk in
             let opened = opened(&disk)
-            removeDoomed(&disk)
+            removePending(&disk)
             guard let folder = opened, !disk.isOff else {
                 // Without the folder the store cannot tell when each entry was received.
-                return withState { $0.doomAll() }
+                return withState { $0.removeAllLater() }
             }
             for entry in withState({ $0.disk.entries }) {
                 let bytes = (try? folder.read(entry.place, tag: entry.tag)).flatMap { $0 }
                 if let received = bytes.flatMap({ CacheEntryCoding.responseTime($0) }), received < time { continue }
-                withState { $0.doom(entry.place, entry.tag) }
+                withState { $0.removeLater(entry.place, entry.tag) }
             }
-            removeDoomed(&disk)
+            removePending(&disk)
         }
         // Another thread may have read one of them into memory meanwhile.
         withState { $0.forget(since: time) }

@@ -182,7 +182,7 @@ package final class CacheStore: WritesAtExit {
                 return true
             }
             if let answer { state.forget(answer.id) }
-            return state.doomUnknown(key) || answer != nil
+            return state.removeUnknownLater(key) || answer != nil
         }
     }
 

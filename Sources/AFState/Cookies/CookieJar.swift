@@ -219,17 +219,17 @@ extension CookieJar {
         guard left > 8 else { return evictOneByOne() }
         let all = domains.values.flatMap { domain in domain.cookies.map { (site: domain.site, cookie: $0) } }
         var surplus = siteCounts.compactMapValues { $0 > limits.perDomain ? $0 - limits.perDomain : nil }
-        var doomed: Set<CookieContent.Key> = []
+        var evicted: Set<CookieContent.Key> = []
         let ofLargeSites = all.filter { surplus[$0.site] != nil }
         for (site, cookie) in ofLargeSites.sorted(by: { rank($0.cookie) < rank($1.cookie) }) where left > 0 {
             guard let count = surplus[site], count > 0 else { continue }
             surplus[site] = count - 1
-            doomed.insert(cookie.content.key)
+            evicted.insert(cookie.content.key)
             left -= 1
         }
-        let others = all.lazy.map(\.cookie).filter { !doomed.contains($0.content.key) }
-        if left > 0 { doomed.formUnion(others.sorted { $0.lastUse < $1.lastUse }.prefix(left).map(\.content.key)) }
-        removeAll { doomed.contains($0.content.key) }
+        let others = all.lazy.map(\.cookie).filter { !evicted.contains($0.content.key) }
+        if left > 0 { evicted.formUnion(others.sorted { $0.lastUse < $1.lastUse }.prefix(left).map(\.content.key)) }
+        removeAll { evicted.contains($0.content.key) }
     }
 
     /// Then removes cookies of sites that have more than a domain may have, on any number of domains; then the longest

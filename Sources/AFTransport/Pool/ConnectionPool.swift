@@ -88,7 +88,9 @@ package final class ConnectionPool: TurnEndTarget, TimerTarget {
 
     // MARK: - Connections
 
-    func makeConnection(on channel: any ByteChannel, _ report: ConnectionReport, of host: HostPool) -> any HTTPConnection {
+    func makeConnection(on channel: any ByteChannel, _ report: ConnectionReport, of host: HostPool)
+        -> any HTTPConnection
+    {
         connectionMaker(
             ConnectionParts(
                 channel: channel,

@@ -17,7 +17,7 @@ final class Interception: StopsWithLoad {
     }
 
     /// A request before the adapters change it.
-    struct Given {
+    struct UnadaptedRequest {
         let request: URLRequest
         /// How many redirects the task had followed.
         let redirects: Int
@@ -38,8 +38,8 @@ final class Interception: StopsWithLoad {
     private var wait: Duration?
 
     /// What the adapters got last.
-    private var given: Given?
-    /// Whether the adapters have given the request another body.
+    private var unadapted: UnadaptedRequest?
+    /// Whether the adapters have unadapted the request another body.
     private(set) var hasOwnBody = false
 
     private var job: CallerContext.Job?
@@ -77,17 +77,21 @@ final class Interception: StopsWithLoad {
     // MARK: - Adapting
 
     /// What adapters get: the request as it was before them, or as a redirect has changed it since.
-    func given(in memory: LoadMemory) -> Given {
-        if let given, given.redirects == memory.redirects { return given }
-        let made = Given(request: memory.request, redirects: memory.redirects, hasDroppedBody: memory.hasDroppedBody)
-        given = made
+    func unadapted(in memory: LoadMemory) -> UnadaptedRequest {
+        if let unadapted, unadapted.redirects == memory.redirects { return unadapted }
+        let made = UnadaptedRequest(
+            request: memory.request,
+            redirects: memory.redirects,
+            hasDroppedBody: memory.hasDroppedBody
+        )
+        unadapted = made
         hasOwnBody = false
         return made
     }
 
     /// Another request takes the place of all earlier ones.
     func beginAnew() {
-        given = nil
+        unadapted = nil
     }
 
     func note(_ adapted: AdaptedRequest) {

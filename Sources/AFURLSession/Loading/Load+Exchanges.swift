@@ -33,9 +33,9 @@ extension Load {
     func isPrepared(for request: WireRequest) -> Bool { presentBody.isPrepared(for: request) }
 
     /// The request with the fields that the steps add to its head.
-    func dressed(_ request: WireRequest, isRepeated: Bool = false) -> WireRequest {
+    func addingStepFields(to request: WireRequest, isRepeated: Bool = false) -> WireRequest {
         var fields = HTTPHeaders()
-        for step in session.steps.dressing {
+        for step in session.steps.addingFields {
             step.addFields(to: &fields, of: request, self, isRepeated: isRepeated)
         }
         if request.opensWebSocket { consumer.addFields(to: &fields, of: request, self) }

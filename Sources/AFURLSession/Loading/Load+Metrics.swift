@@ -7,15 +7,15 @@ import Foundation
 extension Load {
     func finishMetrics(_ error: (any Error)?) {
         guard let task = handle else { return }
-        var hearer: (any URLSessionTaskDelegate)?
+        var recipient: (any URLSessionTaskDelegate)?
         if let (delegate, _) = taskDelegate, !consumer.endsSilently, !session.isMissing(.collectedMetrics, in: delegate)
         {
-            hearer = delegate
+            recipient = delegate
         }
         let keeps = keepsMetrics || session.settings.monitoring.keepsMetrics
-        guard hearer != nil || keeps || trace != nil else { return }
+        guard recipient != nil || keeps || trace != nil else { return }
         let now = session.loop.now
-        if hearer != nil || keeps, let metrics = metrics() { finish(metrics, for: hearer, task) }
+        if recipient != nil || keeps, let metrics = metrics() { finish(metrics, for: recipient, task) }
         trace?.completed(
             outcome(error, after: started ?? now, now),
             RecordedExchange.list(attempts(of: task), trace?.body, trace?.messages, error, now: now)
@@ -50,15 +50,15 @@ extension Load {
 
     private func finish(
         _ metrics: URLSessionTaskMetrics,
-        for hearer: (any URLSessionTaskDelegate)?,
+        for recipient: (any URLSessionTaskDelegate)?,
         _ task: URLSessionTask
     ) {
         if keepsMetrics || session.settings.monitoring.keepsMetrics { snapshot.withLock { $0.metrics = metrics } }
-        guard let hearer else { return }
+        guard let recipient else { return }
         // The collector only keeps the metrics, so its task need not wait for the delegate queue.
         if let collector = ownDelegate as? TaskMetricsCollector { return collector.take(metrics) }
         announcesMetrics = true
-        session.outbox.post(.block { hearer.urlSession(task.session, task: task, didFinishCollecting: metrics) })
+        session.outbox.post(.block { recipient.urlSession(task.session, task: task, didFinishCollecting: metrics) })
     }
 
     /// Resumes the Swift tasks that await the task: behind its metrics, if the delegate queue calls a delegate with

@@ -5,7 +5,9 @@ import Foundation
 // What the load does with what its transfer receives.
 
 extension Load: TransferClient {
-    func requestToSendAgain(_ transfer: Transfer) -> WireRequest { dressed(transfer.request, isRepeated: true) }
+    func requestToSendAgain(_ transfer: Transfer) -> WireRequest {
+        addingStepFields(to: transfer.request, isRepeated: true)
+    }
 
     var taskNumber: Int? { handle?.taskIdentifier }
 

@@ -49,7 +49,7 @@ struct RequestDraft {
     /// Whether the request keeps the body of its task.
     var keepsBody = true
     /// Whether the request has its cookies and credentials.
-    var isDressed = false
+    var hasStepFields = false
     /// The body of the former request, if it goes again and the request itself does not hold it.
     var body: (any BodySource)?
     /// What is known of a request that is not the first of its task, or has to wait. Most drafts have none.
@@ -194,7 +194,7 @@ struct LoadSteps {
     /// The steps that a request passes.
     var preparing: ContiguousArray<any LoadStep> = []
     /// The steps that add fields to its head.
-    var dressing: ContiguousArray<any LoadStep> = []
+    var addingFields: ContiguousArray<any LoadStep> = []
     /// The steps that learn from the head of a response.
     var learning: ContiguousArray<any LoadStep> = []
     /// The steps that judge an outcome.

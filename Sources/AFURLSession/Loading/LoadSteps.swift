@@ -63,9 +63,9 @@ extension LoadSteps {
         if settings.transportSecurity != nil { learning.append(security) }
         if let cookies {
             learning.append(cookies)
-            dressing.append(cookies)
+            addingFields.append(cookies)
         }
-        dressing.append(credentials)
+        addingFields.append(credentials)
 
         judging = [credentials, cache, RedirectStep()]
         if settings.transportSecurity != nil { judging.append(security) }

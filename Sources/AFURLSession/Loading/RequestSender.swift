@@ -22,7 +22,7 @@ struct RequestSender {
             return fail(error, draft.body)
         }
         if let route = key.route {
-            for step in session.steps.dressing { key = step.address(key, by: route, for: request, of: load) }
+            for step in session.steps.addingFields { key = step.address(key, by: route, for: request, of: load) }
         }
         key.follow(session.settings.limits.link.terms(for: request.terms.limits))
         load.leaveTime()
@@ -71,7 +71,7 @@ struct RequestSender {
     private func start(_ transfer: Transfer, with request: WireRequest, _ draft: RequestDraft) {
         if let body = draft.body { return sendAgain(body, of: request, with: transfer) }
         guard !load.isPrepared(for: request) else {
-            let request = draft.isDressed ? request : load.dressed(request)
+            let request = draft.hasStepFields ? request : load.addingStepFields(to: request)
             return transfer.start(request, priority: load.priority, body: request.body.data.map(DataBody.init))
         }
         guard let task = load.handle else { return }
@@ -86,7 +86,7 @@ struct RequestSender {
         body.rewind { failure in
             guard transfer === load.transfer else { return body.close() }
             guard let failure else {
-                return transfer.start(load.dressed(request), priority: load.priority, body: body)
+                return transfer.start(load.addingStepFields(to: request), priority: load.priority, body: body)
             }
             body.close()
             load.fail(.transfer(.body(failure)))
@@ -107,7 +107,7 @@ struct RequestSender {
             let expected = request.body.length.map(Int64.init) ?? NSURLSessionTransferSizeUnknown
             load.snapshot.withLock { $0.expectedToSend = expected }
             rememberForRetry(request, by: transfer.key.route)
-            transfer.start(load.dressed(request), priority: load.priority, body: body)
+            transfer.start(load.addingStepFields(to: request), priority: load.priority, body: body)
         }
     }
 }

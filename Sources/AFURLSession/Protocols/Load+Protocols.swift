@@ -18,7 +18,7 @@ extension Load {
 
     /// The request as a class gets it: with what the session adds to its requests, without secrets that must not go
     /// along.
-    func dressedForClasses(_ request: URLRequest, keepsBody: Bool) -> URLRequest {
+    func requestForClasses(_ request: URLRequest, keepsBody: Bool) -> URLRequest {
         var request = request
         let policy = redirectPolicy(of: request)
         for (name, value) in session.settings.additionalHeaders where request.value(forHTTPHeaderField: name) == nil {

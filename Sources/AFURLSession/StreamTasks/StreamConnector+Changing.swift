@@ -88,7 +88,7 @@ extension StreamConnector: HandshakeClient {
 
     private func capture(for load: Load) {
         guard let (delegate, task) = streamDelegate, let channel, !(channel is BodyChannel) else {
-            return load.fail(.stream(.nobodyForStreams))
+            return load.fail(.stream(.noStreamDelegate))
         }
         let link = link(to: channel, for: load)
         let (input, output) = (CapturedInputStream(link), CapturedOutputStream(link))

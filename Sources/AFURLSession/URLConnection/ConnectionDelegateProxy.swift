@@ -7,7 +7,7 @@ import Foundation
 ///
 /// There is one class of it for each class of delegates: sessions remember which classes of delegates lack a method,
 /// and this is their delegate.
-final class ConnectionDelegateProxy<Delegate: AnyObject>: ConnectionHearing {
+final class ConnectionDelegateProxy<Delegate: AnyObject>: ConnectionSessionDelegate {
     private let core: ConnectionCore
     let trustJudge: TrustJudge
     /// Splits a body that stands for several responses.
@@ -142,7 +142,7 @@ final class ConnectionDelegateProxy<Delegate: AnyObject>: ConnectionHearing {
 }
 
 /// A `ConnectionDelegateProxy` for any class of delegates.
-protocol ConnectionHearing: URLSessionDataDelegate, URLSessionDownloadDelegate, TrustJudging {
+protocol ConnectionSessionDelegate: URLSessionDataDelegate, URLSessionDownloadDelegate, TrustJudging {
     func downloadTask(_ request: URLRequest, in session: URLSession) -> URLSessionTask
 }
 
@@ -152,7 +152,7 @@ extension ConnectionDelegateProxy where Delegate == ConnectionCore {
         for delegate: (any URLConnectionDelegate)?,
         _ core: ConnectionCore,
         _ judge: TrustJudge
-    ) -> any ConnectionHearing {
+    ) -> any ConnectionSessionDelegate {
         guard let delegate else { return ConnectionDelegateProxy<ConnectionCore>(core, judge) }
         return opened(delegate, core, judge)
     }
@@ -161,7 +161,7 @@ extension ConnectionDelegateProxy where Delegate == ConnectionCore {
         _ delegate: Kind,
         _ core: ConnectionCore,
         _ judge: TrustJudge
-    ) -> any ConnectionHearing {
+    ) -> any ConnectionSessionDelegate {
         ConnectionDelegateProxy<Kind>(core, judge)
     }
 }

@@ -2,7 +2,7 @@ import AFBase
 
 /// Hands messages from one Swift task to others. The giver goes on when its message was taken.
 final class MessageHandover: Sendable {
-    private typealias Given = (message: URLSessionWebSocketTask.Message, giver: UnsafeContinuation<Void, Never>?)
+    private typealias Handed = (message: URLSessionWebSocketTask.Message, giver: UnsafeContinuation<Void, Never>?)
 
     private struct State {
         var message: URLSessionWebSocketTask.Message?
@@ -17,7 +17,7 @@ final class MessageHandover: Sendable {
             return takers.sorted { $0.key < $1.key }.map(\.value) + [giver].compactMap(\.self)
         }
 
-        mutating func takeMessage() -> Given? {
+        mutating func takeMessage() -> Handed? {
             guard let message = message.take() else { return nil }
             return (message, giver.take())
         }

@@ -131,7 +131,7 @@ extension LoadFailure {
                     + "may come from another sender than the peer.",
                 advice: "Read all the peer says before startSecureConnection()."
             )
-        case .nobodyForStreams:
+        case .noStreamDelegate:
             self.init(
                 .request,
                 phase: .delivering,

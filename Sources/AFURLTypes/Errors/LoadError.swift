@@ -83,7 +83,7 @@ package enum StreamFailure: Error, Sendable {
     /// The TLS handshake cannot begin: there are unread bytes that came in plain text.
     case unreadable
     /// The task was to become streams, and has no delegate that takes them.
-    case nobodyForStreams
+    case noStreamDelegate
 }
 
 /// What a load waits for.

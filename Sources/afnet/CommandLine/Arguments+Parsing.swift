@@ -68,7 +68,7 @@ extension Arguments {
         guard let (option, isOn) = OptionTable.standard.named(name) else { throw UnknownOption(name).error }
         let value = try option.takesValue ? Self.value(of: word, &rest) : ""
         rest.hide(option.secret, in: value)
-        try apply(option, CommandOption.Given(value: value, name: word, isOn: isOn), command)
+        try apply(option, CommandOption.Occurrence(value: value, name: word, isOn: isOn), command)
         try takeConfig(&rest)
         takeTopic(&rest)
     }
@@ -83,12 +83,12 @@ extension Arguments {
         while let letter = letters.popFirst() {
             guard let option = OptionTable.standard[letter] else { throw UnknownOption(letter).error }
             guard option.takesValue else {
-                try apply(option, CommandOption.Given(value: "", name: "-\(letter)"), command)
+                try apply(option, CommandOption.Occurrence(value: "", name: "-\(letter)"), command)
                 continue
             }
             let value = try letters.isEmpty ? Self.value(of: "-\(letter)", &rest) : String(letters)
             rest.hide(option.secret, in: value)
-            try apply(option, CommandOption.Given(value: value, name: "-\(letter)"), command)
+            try apply(option, CommandOption.Occurrence(value: value, name: "-\(letter)"), command)
             return try takeConfig(&rest)
         }
         takeTopic(&rest)
@@ -115,7 +115,7 @@ extension Arguments {
 
     private mutating func apply(
         _ option: CommandOption,
-        _ given: CommandOption.Given,
+        _ given: CommandOption.Occurrence,
         _ command: Action
     ) throws(ArgumentError) {
         guard option.commands.contains(command.options) else {

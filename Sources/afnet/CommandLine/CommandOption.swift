@@ -2,10 +2,10 @@
 ///
 /// The parser, the help and the completions read the same table, so that they cannot disagree.
 struct CommandOption: Sendable {
-    typealias Effect = @Sendable (inout Arguments, Given) throws -> Void
+    typealias Effect = @Sendable (inout Arguments, Occurrence) throws -> Void
 
     /// An option on the command line.
-    struct Given {
+    struct Occurrence {
         let value: String
         /// As the user wrote it: `-o` or `--output`.
         let name: String

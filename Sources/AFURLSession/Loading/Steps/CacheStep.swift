@@ -26,10 +26,10 @@ final class CacheStep: LoadStep {
         guard cache.mayHelp(request, policy) else { return .goOn }
         // The cache tells responses that vary by cookies or credentials apart by these fields. A body that is not ready
         // yet changes the head, but then the cache has no answer.
-        draft.isDressed = draft.body == nil && load.isPrepared(for: request)
+        draft.hasStepFields = draft.body == nil && load.isPrepared(for: request)
         let security = request.endpoint.scheme == .https ? session.currentSecurity() : nil
         let question = load.cacheQuestion(
-            draft.isDressed ? load.dressed(request) : request,
+            draft.hasStepFields ? load.addingStepFields(to: request) : request,
             policy,
             security,
             isDecidedElsewhere: load.mayBeDecidedElsewhere(at: request.endpoint)

@@ -58,9 +58,9 @@ final class InterceptorStep: LoadStep {
         _ done: @escaping (AdaptedRequest, inout RequestDraft, Load) -> Preparation
     ) -> Preparation {
         guard let task = load.handle, let memory = load.memory else { return .goOn }
-        let given = interception.given(in: memory)
-        let request = load.session.upgraded(given.request)
-        let source = given.hasDroppedBody ? .request : load.body
+        let unadapted = interception.unadapted(in: memory)
+        let request = load.session.upgraded(unadapted.request)
+        let source = unadapted.hasDroppedBody ? .request : load.body
         return .later(asking: .interceptor("adapt(_:for:)")) { reply in
             interception.ask(in: load.session.world) { [interceptors = interception.interceptors] in
                 await AdaptedRequest.result(of: request, by: interceptors, for: task, source)
@@ -68,7 +68,7 @@ final class InterceptorStep: LoadStep {
                 reply { draft, load in
                     switch answer {
                     case .success(let adapted):
-                        load.memory?.hasDroppedBody = given.hasDroppedBody || adapted.hasOwnBody
+                        load.memory?.hasDroppedBody = unadapted.hasDroppedBody || adapted.hasOwnBody
                         return done(adapted, &draft, load)
                     case .failure(let error): return .fail(LoadError(thrown: error))
                     }

@@ -17,7 +17,7 @@ final class ProtocolClassStep: LoadStep {
         else { return goOn(&draft, load) }
         if load.memory?.hasDroppedBody == true { draft.keepsBody = false }
         _ = load.beginForeign(present)
-        let request = load.dressedForClasses(present, keepsBody: draft.keepsBody)
+        let request = load.requestForClasses(present, keepsBody: draft.keepsBody)
         // Classes are asked about a task, so the request must be the task's current one.
         load.becomes(request)
         return .later(asking: nil) { [self] reply in

@@ -8,7 +8,7 @@ package enum CacheWork: UInt8 {
 }
 
 /// The records to remove from the disk before anything else is done there.
-struct CacheDooms {
+struct CacheRemovals {
     /// If there are more, everything is removed.
     private static let limit = 10_000
 
@@ -28,24 +28,24 @@ struct CacheDooms {
     mutating func add(tag: UInt64) {
         guard !isAll else { return }
         tags.insert(tag)
-        if tags.count > CacheDooms.limit { self = CacheDooms(isAll: true) }
+        if tags.count > CacheRemovals.limit { self = CacheRemovals(isAll: true) }
     }
 
     mutating func add(_ place: CachePlace, _ tag: UInt64) {
         guard !isAll else { return }
         places[place] = tag
-        if places.count > CacheDooms.limit { self = CacheDooms(isAll: true) }
+        if places.count > CacheRemovals.limit { self = CacheRemovals(isAll: true) }
     }
 
-    /// All records of the same URLs are doomed in their place.
+    /// Marks all records of the same URLs in their place.
     mutating func forgetPlaces() {
         let former = places
         places = [:]
         for tag in former.values { add(tag: tag) }
     }
 
-    mutating func add(_ other: CacheDooms) {
-        if other.isAll { self = CacheDooms(isAll: true) }
+    mutating func add(_ other: CacheRemovals) {
+        if other.isAll { self = CacheRemovals(isAll: true) }
         for tag in other.tags { add(tag: tag) }
         for (place, tag) in other.places { add(place, tag) }
     }
