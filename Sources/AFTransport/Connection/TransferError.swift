@@ -28,6 +28,8 @@ package enum TransferError: Error, Sendable {
     case unserved(QueueReport, Duration)
     /// One part of it took this long, which was too long.
     case overdue(NamedTimeout, TransferPhase, Duration)
+    /// An order of events that the machine of the transfer does not know: a defect of this library.
+    case fault(String)
 
     /// Whether a peer asked who we are, and learned it.
     package enum Identification: Sendable {

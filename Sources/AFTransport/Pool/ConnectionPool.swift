@@ -142,7 +142,7 @@ package final class ConnectionPool: TurnEndTarget, TimerTarget {
     package func replace(_ former: SecurityContext, with present: SecurityContext) {
         self.present[present.owner] = present
         for host in hostsInOrder where host.key.isMade(under: former) {
-            for client in host.retire() { client.wait(under: self.present) }
+            for client in host.retire() { client.rulesChanged() }
             host.closeAllIdle()
             settleLater(host)
         }

@@ -14,7 +14,7 @@ protocol PoolClient: ExchangeClient, DepartureRules {
     /// The rules forbid its connection, which would be without TLS.
     func isForbidden()
     /// The rules have changed, and it has no connection: it waits again under those that hold now.
-    func wait(under present: [Int: SecurityContext])
+    func rulesChanged()
 }
 
 /// The pool of one host: its queue, its connections, those in the making. It performs what its `PoolMachine` decides,

@@ -7,54 +7,13 @@ package import AFWire
 /// It has two clocks: the *idle* deadline moves on with every progress, and stands still while the peer is not to blame
 /// for the wait; the *hard* deadline stands still only while the task is suspended.
 package final class Transfer: PoolClient, DeadlineClient {
-    /// What keeps the transfer from going on. Reading stops, and so the peer.
-    package struct Pauses: OptionSet {
-        package let rawValue: UInt8
-
-        package init(rawValue: UInt8) {
-            self.rawValue = rawValue
-        }
-
-        /// The task is suspended.
-        package static let suspended = Pauses(rawValue: 1)
-        /// The delegate has not answered yet.
-        package static let unanswered = Pauses(rawValue: 2)
-        /// The consumer is behind.
-        package static let backPressure = Pauses(rawValue: 4)
-        /// The session has not decided yet whether the task gets this response.
-        package static let undecided = Pauses(rawValue: 8)
-        /// What was received is not decoded yet.
-        package static let undecoded = Pauses(rawValue: 16)
-
-        /// The session has not decided about the response, and has no room for more of its body.
-        package static let full = Pauses(rawValue: 64)
-
-        /// The session has received all that its rate limit allows for now.
-        package static let share = Pauses(rawValue: 32)
-
-        /// The pauses in which the task cannot end, though all may have arrived.
-        package static let open: Pauses = [.unanswered, .undecided, .undecoded]
-    }
+    package typealias Pauses = TransferPauses
 
     /// From 0, which is served last, to 1.
     static let usualPriority: Float = 0.5
 
     private static let usualPatience = LoopInterval(.seconds(120))
     private static let queuePatience = LoopInterval(.milliseconds(100))
-
-    private enum Stage {
-        case idle
-        /// Its body is being opened, or begins again.
-        case preparing
-        case waiting
-        /// Its task was suspended while it waited, and others go before it until it is resumed.
-        case aside
-        case redialing(ConnectionAttempt)
-        case exchanging(any HTTPConnection)
-        /// Pipelined: the server answers other requests first.
-        case following(any HTTPConnection)
-        case over
-    }
 
     @exclusivity(unchecked) private var addressed: WireRequest
     // Stored properties of a class are checked for exclusive access where other modules use them: they get accessors.
@@ -75,23 +34,22 @@ package final class Transfer: PoolClient, DeadlineClient {
     private let loop: EventLoop
     private let deadlines: DeadlineWatch
     @exclusivity(unchecked) private var client: (any TransferClient)?
-    @exclusivity(unchecked) private var stage = Stage.idle
+    /// What carries it, while it is `exchanging` or `following`.
+    @exclusivity(unchecked) private var connection: (any HTTPConnection)?
+    /// The connection that is being made for it alone, while it is `redialing`.
+    @exclusivity(unchecked) private var attempt: ConnectionAttempt?
     @exclusivity(unchecked) private var priority = Transfer.usualPriority
-    @exclusivity(unchecked) private var hasRetried = false
-    /// It was pipelined once, and its connection ended before its turn came.
-    @exclusivity(unchecked) private var wasSentAhead = false
-    @exclusivity(unchecked) private var isBodyAwaited = false
-    /// Another transfer may have to send the body: this one does not close it.
-    @exclusivity(unchecked) private var isBodyKept = false
     @exclusivity(unchecked) private var time: TaskTime
     /// When it has waited long enough for its turn.
     @exclusivity(unchecked) private var queueDeadline = LoopInstant.distantFuture
     @exclusivity(unchecked) private var lastProgress: LoopInstant
-    // Side by side, these four take one word: a transfer that waits is small.
+    // Side by side, these take two words: a transfer that waits is small.
+    @exclusivity(unchecked) private var machine = TransferMachine()
+    /// Another transfer may have to send the body: this one does not close it.
+    @exclusivity(unchecked) private var isBodyKept = false
     /// Where the deadline is watched, from the start to the end; -1 before and after.
     @exclusivity(unchecked) private var watchPlace: Int32 = -1
     @exclusivity(unchecked) package private(set) var phase = TransferPhase.queued
-    @exclusivity(unchecked) package private(set) var pauses: Pauses = []
     private let asksForPipelining: Bool
 
     package init(
@@ -123,55 +81,18 @@ package final class Transfer: PoolClient, DeadlineClient {
 
     /// Waits for a body that is not there yet. Its owner may take as long as the whole task may.
     package func prepare() {
-        stage = .preparing
+        take(.prepare)
         phase = .preparing
         watch()
     }
 
     /// - Parameter prepared: The request to send in place of the first one, if its body had to be opened before.
     package func start(_ prepared: WireRequest? = nil, priority: Float, body: (any BodySource)?) {
+        guard machine.state != .over else { return body?.close() ?? () }
         if let prepared, prepared !== request { addressed = prepared.addressed(by: key.route) }
         self.body = body
         self.priority = priority
-        // The rules may have changed while its body was being opened.
-        if case .preparing = stage, !pool.present.isEmpty { renewKey(under: pool.present) }
-        joinQueue()
-    }
-
-    private func joinQueue() {
-        stage = .waiting
-        phase = .queued
-        times.queueStarted = loop.now
-        if let interval = request.terms.limits?.queueInterval ?? pool.queueInterval {
-            queueDeadline = loop.now + interval
-        }
-        noteProgress()
-        watch()
-        if pauses.contains(.suspended) { stage = .aside } else { enqueue() }
-    }
-
-    private func enqueue() {
-        if !pool.enqueue(self, priority: priority) { fail(.impossibleSocketPath) }
-    }
-
-    /// Lets others go before it. A connection that is being made for it is theirs.
-    private func stepAside() {
-        switch stage {
-        case .waiting: host?.withdraw(self)
-        case .redialing(let attempt): host?.cancelRedial(attempt)
-        case .idle, .preparing, .aside, .exchanging, .following, .over: return
-        }
-        host = nil
-        stage = .aside
-        phase = .queued
-    }
-
-    private func stepBack() {
-        guard case .aside = stage else { return }
-        stage = .waiting
-        // The rules may have changed meanwhile.
-        if !pool.present.isEmpty { renewKey(under: pool.present) }
-        enqueue()
+        take(.ready)
     }
 
     private func watch() {
@@ -193,21 +114,23 @@ package final class Transfer: PoolClient, DeadlineClient {
     ///   - length: The announced length, or -1.
     ///   - tap: Gets what is read.
     package func drain(expecting length: Int64, into tap: (any BodyTap)?) {
-        guard case .exchanging(let connection) = stage, times.requestEnded != nil else { return cancel() }
+        guard machine.state == .exchanging, times.requestEnded != nil else { return cancel() }
         guard Sink.takes(length) else { return cancel() }
         client = Sink(tap)
         observer = nil
-        pauses = []
+        machine.forgetPauses()
         time.limit(to: loop.now + Sink.patience)
         noteProgress()
         deadlines.deadlineChanged(to: deadline)
-        connection.goOn(with: self)
+        connection?.goOn(with: self)
     }
 
     /// Ends the transfer, and gives away its channel. Nil if it has none, or not all was sent.
     package func surrenderChannel() -> (any ByteChannel)? {
-        guard case .exchanging(let connection) = stage, let channel = connection.surrender() else { return nil }
-        end()
+        guard machine.state == .exchanging, let channel = connection?.surrender() else { return nil }
+        take(.ended)
+        self.connection = nil
+        forget()
         times.responseEnded = loop.now
         return channel
     }
@@ -226,35 +149,40 @@ package final class Transfer: PoolClient, DeadlineClient {
 
     package func changePriority(to priority: Float) {
         self.priority = priority
-        if case .waiting = stage { host?.changePriority(of: self, to: priority) }
+        if machine.state == .waiting { host?.changePriority(of: self, to: priority) }
     }
 
+    package var pauses: Pauses { machine.pauses }
+
     package func pause(_ reason: Pauses) {
-        guard !pauses.contains(reason) else { return }
-        pauses.insert(reason)
+        guard machine.pause(reason) else { return }
         if reason == .suspended {
             time.suspend(at: loop.now)
-            stepAside()
+            take(.suspended)
         }
-        if case .exchanging(let connection) = stage { connection.probePeer(for: self) }
+        probePeer()
     }
 
     package func unpause(_ reason: Pauses) {
-        guard pauses.remove(reason) != nil else { return }
+        guard machine.unpause(reason) else { return }
         if reason == .suspended {
             queueDeadline = queueDeadline + time.suspension(since: times.queueStarted, to: loop.now)
             time.resume(at: loop.now)
-            stepBack()
+            take(.resumed)
         }
         noteProgress()
         deadlines.deadlineChanged(to: deadline)
         if pauses == .undecoded { client?.transferMayDecode(self) }
-        if pauses.isEmpty, case .exchanging(let connection) = stage { connection.goOn(with: self) }
+        if pauses.isEmpty, machine.state == .exchanging { connection?.goOn(with: self) }
+    }
+
+    private func probePeer() {
+        if machine.state == .exchanging { connection?.probePeer(for: self) }
     }
 
     /// The response goes on for as long as the server likes: its connection is none of those that the host may have.
     package func holdConnectionApart() {
-        if case .exchanging(let connection) = stage { host?.exempt(connection) }
+        if machine.state == .exchanging, let connection { host?.exempt(connection) }
     }
 
     /// As in its times, which are not copied where there are none.
@@ -269,11 +197,10 @@ package final class Transfer: PoolClient, DeadlineClient {
     /// The body has nothing to send, or has something again. Meanwhile its owner holds up the transfer, and not the
     /// peer.
     func bodyWaits(_ waits: Bool) {
-        guard waits != isBodyAwaited else { return }
-        isBodyAwaited = waits
+        guard waits != machine.isBodyAwaited else { return }
+        machine.isBodyAwaited = waits
         noteProgress()
-        guard waits else { return deadlines.deadlineChanged(to: deadline) }
-        if case .exchanging(let connection) = stage { connection.probePeer(for: self) }
+        if waits { probePeer() } else { deadlines.deadlineChanged(to: deadline) }
     }
 
     // MARK: - From the pool
@@ -284,15 +211,8 @@ package final class Transfer: PoolClient, DeadlineClient {
         fail(error)
     }
 
-    func wait(under present: [Int: SecurityContext]) {
-        if times.requestStarted != nil { startOver() }
-        host = nil
-        renewKey(under: present)
-        joinQueue()
-    }
-
-    private func renewKey(under present: [Int: SecurityContext]) {
-        key = key.renewed(under: present).judged(by: client?.presentJudge(of: self))
+    func rulesChanged() {
+        take(.rulesChanged)
     }
 
     package var handshakeDelegate: (any HandshakeDelegate)? { client?.handshakeDelegate }
@@ -300,7 +220,7 @@ package final class Transfer: PoolClient, DeadlineClient {
     func depart() throws(Refusal) -> Permit {
         do throws(Refusal) {
             guard let client else { throw .ended }
-            return try Departure.ask(isSuspended: pauses.contains(.suspended), isForbidden: client.forbids(addressed))
+            return try Departure.ask(isSuspended: machine.isSuspended, isForbidden: client.forbids(addressed))
                 .clear(hasItsRules: host?.isRetired == false)
         } catch {
             if error == .clearText { isForbidden() }
@@ -316,8 +236,14 @@ package final class Transfer: PoolClient, DeadlineClient {
     }
 
     func exchangeBegins(on connection: any HTTPConnection) {
-        stage = .exchanging(connection)
+        carry(on: connection, .began)
         phase = .sending
+    }
+
+    private func carry(on connection: any HTTPConnection, _ event: TransferMachine.Event) {
+        take(event)
+        attempt = nil
+        self.connection = connection
         times.isReused = connection.isReused
         times.connection = connection.made
         times.requestStarted = loop.now
@@ -330,16 +256,14 @@ package final class Transfer: PoolClient, DeadlineClient {
         noteProgress()
     }
 
-    /// RFC 9112 §9.3.2: an idempotent request may be pipelined. Not with a body, which the peer may stop taking, and
-    /// never a second time: the request may have been to blame for the end of the first connection.
+    /// RFC 9112 §9.3.2: an idempotent request may be pipelined. Not with a body, which the peer may stop taking.
     var mayBePipelined: Bool {
-        asksForPipelining && !hasRetried && !wasSentAhead && request.head.traits.isIdempotent && body == nil
+        asksForPipelining && machine.mayFollow && request.head.traits.isIdempotent && body == nil
             && !request.closesConnection && !request.opensWebSocket
     }
 
     func follow(on connection: any HTTPConnection) {
-        exchangeBegins(on: connection)
-        stage = .following(connection)
+        carry(on: connection, .sentAhead)
         phase = .queued
     }
 
@@ -349,27 +273,21 @@ package final class Transfer: PoolClient, DeadlineClient {
     }
 
     func leads(on connection: any HTTPConnection) {
-        stage = .exchanging(connection)
+        take(.itsTurn)
         phase = .waitingForHead
         noteProgress()
         deadlines.deadlineChanged(to: deadline)
     }
 
     func lostItsTurn() {
-        if host?.isRetired == true { wait(under: pool.present) } else { waitAgain() }
-    }
-
-    private func waitAgain() {
-        wasSentAhead = true
-        startOver()
-        joinQueue()
+        take(.lostTurn)
     }
 
     // MARK: - From the connection
 
     /// An undecided response is read as far as there is room: its connection may then serve what the decision waits for.
     var isHeldUp: Bool { !pauses.subtracting(.undecided).isEmpty }
-    var holdsBodyBack: Bool { pauses.contains(.suspended) }
+    var holdsBodyBack: Bool { machine.isSuspended }
 
     func shareIsSpent(_ isSpent: Bool) {
         if isSpent { pause(.share) } else { unpause(.share) }
@@ -429,13 +347,10 @@ package final class Transfer: PoolClient, DeadlineClient {
     func exchangeFinished() {
         times.responseEnded = loop.now
         guard let client else { return leave() }
-        if !pauses.isDisjoint(with: .open) {
-            // All has arrived, but the task cannot end yet, and its time goes on.
-            stage = .over
-            if !isBodyKept { body?.close() }
-        } else {
-            end()
-        }
+        take(.finished)
+        connection = nil
+        // All has arrived, but the task cannot end yet, and its time goes on.
+        if machine.state == .over { forget() } else if !isBodyKept { body?.close() }
         client.transferFinished(self)
     }
 
@@ -446,7 +361,7 @@ package final class Transfer: PoolClient, DeadlineClient {
     /// RFC 9110 §9.2.2: only what is idempotent, or what provably was not acted on, is sent again by itself. And only
     /// once, and only if the connection had been used before, when its death is explained by its age.
     func mayRetry(reused: Bool, unprocessed: Bool) -> Bool {
-        guard reused, !hasRetried, body?.mayReplay != false else { return false }
+        guard reused, machine.mayBeRepeated, body?.mayReplay != false else { return false }
         return unprocessed || request.head.traits.isIdempotent && client?.transferMaySendAgain(self) != false
     }
 
@@ -459,71 +374,139 @@ package final class Transfer: PoolClient, DeadlineClient {
     }
 
     func retry() {
-        hasRetried = true
         startOver()
-        isBodyAwaited = false
-        guard let body else { return retryOnFreshConnection() }
-        stage = .preparing
-        phase = .preparing
-        noteProgress()
-        body.rewind { [self] failure in
-            guard case .preparing = stage else { return }
-            if let failure { fail(.body(failure)) } else { retryOnFreshConnection() }
-        }
+        if body == nil { goAgain() } else { take(.rewind) }
+    }
+
+    private func goAgain() {
+        take(host?.isRetired == true ? .rulesChanged : .again)
     }
 
     /// Begins anew: puts the times of this attempt aside, and asks the client for the request to send.
     private func startOver() {
         formerAttempts.append(times)
         times = TransferTimes(fetchStarted: loop.now)
-        // Its former connection waited for a share of the rate limit; the next one asks for its own.
-        pauses.remove(.share)
+        machine.beginAnew()
         observer?.retried()
         if let client { addressed = client.requestToSendAgain(self) }
     }
 
-    private func retryOnFreshConnection() {
-        guard let host else { return }
-        guard !host.isRetired, !pauses.contains(.suspended) else {
-            host.leftBetweenConnections()
-            return wait(under: pool.present)
+    // MARK: - What the machine says
+
+    private func take(_ event: TransferMachine.Event) {
+        let former = machine.state
+        let action = machine.handle(event)
+        switch action {
+        case .nothing: break
+        case .impossible:
+            let client = client
+            leave()
+            client?.transferFailed(self, .fault(TransferMachine.objection(to: event, in: former)))
+        default: perform(action, after: former)
         }
+    }
+
+    private func perform(_ action: TransferMachine.Action, after former: TransferMachine.State) {
+        switch action {
+        case .nothing, .impossible: break
+        case .join:
+            beginWait(after: former)
+            enqueue()
+        case .joinAside: beginWait(after: former)
+        case .rejoin:
+            renewKey()
+            enqueue()
+        case .withdraw:
+            host?.withdraw(self)
+            leaveQueue()
+        case .cancelDial:
+            if let attempt { host?.cancelRedial(attempt) }
+            attempt = nil
+            leaveQueue()
+        case .rewindBody: rewindBody()
+        case .redial: redial()
+        case .abandon:
+            connection?.abandon(self)
+            connection = nil
+        case .leavePlace: host?.leftBetweenConnections()
+        }
+    }
+
+    private func beginWait(after former: TransferMachine.State) {
+        if former == .exchanging || former == .preparing { host?.leftBetweenConnections() }
+        if times.requestStarted != nil { startOver() }
+        (connection, attempt) = (nil, nil)
+        leaveQueue()
+        renewKey()
+        times.queueStarted = loop.now
+        if let interval = request.terms.limits?.queueInterval ?? pool.queueInterval {
+            queueDeadline = loop.now + interval
+        }
+        noteProgress()
+        watch()
+    }
+
+    /// It has no place at a host any more. At its end it keeps what an error says of that.
+    private func leaveQueue() {
+        guard machine.state != .over else { return }
+        host = nil
+        phase = .queued
+    }
+
+    /// The rules may have changed since the key was made.
+    private func renewKey() {
+        guard !pool.present.isEmpty else { return }
+        key = key.renewed(under: pool.present).judged(by: client?.presentJudge(of: self))
+    }
+
+    private func enqueue() {
+        if !pool.enqueue(self, priority: priority) { fail(.impossibleSocketPath) }
+    }
+
+    private func rewindBody() {
+        connection = nil
+        phase = .preparing
+        noteProgress()
+        body?.rewind { [self] failure in
+            guard machine.state == .preparing else { return }
+            if let failure { fail(.body(failure)) } else { goAgain() }
+        }
+    }
+
+    private func redial() {
+        connection = nil
         phase = .connecting
         noteProgress()
-        stage = .redialing(host.redial(for: self))
+        let attempt = host?.redial(for: self)
+        if machine.state == .redialing { self.attempt = attempt }
     }
 
     // MARK: - Ending
 
     private func fail(_ error: TransferError) {
         guard let client else { return leave() }
-        end()
+        take(.ended)
+        (connection, attempt) = (nil, nil)
+        forget()
         client.transferFailed(self, error)
     }
 
-    private func end() {
-        // The connection it had is gone, and another is not asked for yet.
-        if case .preparing = stage { host?.leftBetweenConnections() }
-        stage = .over
+    /// Wants nothing any more, and gives up what it has.
+    private func leave() {
+        let former = machine.state
+        if former == .waiting, host?.isDialling(for: self) == true { times.connection = host?.attemptReport }
+        if let attempt { times.connection = attempt.report() }
+        let action = machine.handle(.left)
+        forget()
+        perform(action, after: former)
+        (connection, attempt) = (nil, nil)
+    }
+
+    private func forget() {
         client = nil
         if !isBodyKept { body?.close() }
         if watchPlace >= 0 { deadlines.remove(at: Int(watchPlace)) }
         watchPlace = -1
-    }
-
-    private func leave() {
-        let left = stage
-        end()
-        switch left {
-        case .idle, .preparing, .aside, .over: break
-        case .waiting:
-            if host?.isDialling(for: self) == true { times.connection = host?.attemptReport }
-            host?.withdraw(self)
-        case .redialing(let attempt):
-            times.connection = attempt.report()
-            host?.cancelRedial(attempt)
-        case .exchanging(let connection), .following(let connection): connection.abandon(self)
-        }
     }
 
     // MARK: - Time
@@ -536,41 +519,38 @@ package final class Transfer: PoolClient, DeadlineClient {
     }
 
     package var deadline: LoopInstant {
-        if pauses.contains(.suspended) { return .distantFuture }
-        switch stage {
-        case .preparing: return time.deadline
-        // The response has arrived, so the peer owes nothing.
-        case .over: return time.deadline
-        case .waiting where queueDeadline != .distantFuture:
-            return min(queueDeadline, silentSince + idleInterval, time.deadline)
-        case .idle, .waiting, .aside, .redialing, .exchanging, .following: break
+        switch machine.clocks {
+        case .none: return .distantFuture
+        // The peer owes nothing.
+        case .task: return time.deadline
+        case .all:
+            let deadline = min(silentSince + idleInterval, time.deadline)
+            return machine.state == .waiting ? min(queueDeadline, deadline) : deadline
         }
-        guard pauses.isEmpty, !isBodyAwaited else { return time.deadline }
-        return min(silentSince + idleInterval, time.deadline)
     }
 
     /// Since when nothing has happened. As long as the host serves others, to wait for one's turn is no silence.
     private var silentSince: LoopInstant {
-        guard case .waiting = stage, let turn = host?.lastTurn else { return lastProgress }
+        guard machine.state == .waiting, let turn = host?.lastTurn else { return lastProgress }
         return max(lastProgress, turn)
     }
 
     func holder(at host: HostPool) -> Int? {
-        guard self.host === host, case .exchanging = stage else { return nil }
+        guard self.host === host, machine.state == .exchanging else { return nil }
         return client?.taskNumber
     }
 
     package func deadlinePassed() {
-        if case .following(let connection) = stage, loop.now < time.deadline {
+        if machine.state == .following, loop.now < time.deadline {
             // The requests before it take too long.
-            connection.abandon(self)
-            return waitAgain()
+            connection?.abandon(self)
+            return take(.lostTurn)
         }
-        if case .waiting = stage, isAboutToBeServed { return }
+        if machine.state == .waiting, isAboutToBeServed { return }
         let client = client
         let error = lateness
         // The connection that it waited for. Not if it has only waited for its turn: others are connecting.
-        if case .waiting = stage, !hasTimeLeft, let report = host?.attemptReport { times.connection = report }
+        if machine.state == .waiting, !hasTimeLeft, let report = host?.attemptReport { times.connection = report }
         self.client = nil
         leave()
         client?.transferFailed(self, error)
@@ -593,7 +573,7 @@ package final class Transfer: PoolClient, DeadlineClient {
         let phase = currentPhase
         if time.deadline <= loop.now { return .outOfTime(phase) }
         let isIdle = silentSince + idleInterval <= loop.now
-        guard case .waiting = stage, phase == .queued || !isIdle, let host else {
+        guard machine.state == .waiting, phase == .queued || !isIdle, let host else {
             return .timedOut(phase, silentSince.duration(to: loop.now))
         }
         let report = host.queueReport(holders: deadlines.holders(at: host, atMost: 10), isQueueTime: !isIdle)
@@ -601,10 +581,10 @@ package final class Transfer: PoolClient, DeadlineClient {
     }
 
     private var currentPhase: TransferPhase {
-        switch stage {
+        switch machine.state {
         case .waiting: host?.attemptPhase ?? phase
-        case .redialing(let attempt): attempt.phase
-        case .idle, .preparing, .aside, .exchanging, .following, .over: phase
+        case .redialing: attempt?.phase ?? phase
+        case .idle, .preparing, .aside, .exchanging, .following, .arrived, .over: phase
         }
     }
 }

@@ -80,13 +80,7 @@ extension LoadError {
                 message: "This process was forked: the network thread stayed in the parent.",
                 advice: "Call exec first."
             )
-        case (.fault(let words), _):
-            LoadFailure(
-                .fault,
-                phase: .preparing,
-                message: "The task ended because of a defect of this library (\(words)).",
-                advice: "Please report it with this text, and with what a monitor prints of the task."
-            )
+        case (.fault(let words), _): .fault(words)
         case (.noThread(let error), _):
             LoadFailure(
                 .resources,
@@ -136,6 +130,7 @@ extension TransferError {
         case (.overdue(let timeout, let phase, let interval), let peer):
             .overdue(timeout, phase: phase.public, peer: peer, interval: interval)
         case (.outOfTime(let phase), let peer): .outOfTime(phase: phase.public, peer: peer)
+        case (.fault(let words), _): .fault(words)
         case (.dial, nil), (.proxy, nil), (.wire, nil), (.channel, nil), (.handshake, nil), (.secured, nil),
             (.cutShort, nil):
             // These do not happen to a request without an endpoint.
@@ -145,6 +140,15 @@ extension TransferError {
 }
 
 extension LoadFailure {
+    fileprivate static func fault(_ words: String) -> LoadFailure {
+        LoadFailure(
+            .fault,
+            phase: .preparing,
+            message: "The task ended because of a defect of this library (\(words)).",
+            advice: "Please report it with this text, and with what a monitor prints of the task."
+        )
+    }
+
     fileprivate init(_ failure: DialFailure, _ report: DialReport, _ peer: Endpoint) {
         switch failure {
         case .unresolved(let failure):

@@ -239,7 +239,7 @@ extension TransferError {
         switch self {
         case .dial, .proxy, .handshake, .secured, .cutShort, .channel, .timedOut, .unserved, .outOfTime, .overdue: true
         case .wire(let error): error.kind.isEnd
-        case .body, .impossibleSocketPath: false
+        case .body, .impossibleSocketPath, .fault: false
         }
     }
 }

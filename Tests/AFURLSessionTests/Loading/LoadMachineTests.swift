@@ -1,4 +1,5 @@
 import AFBase
+import AFTestSupport
 import AFVirtualWorld
 import Foundation
 import Testing
@@ -52,24 +53,11 @@ import Testing
         """
 
     @Test func `each state answers each event as the table says`() {
-        let rows = Self.table.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
-        let names = rows[0]
-        #expect(names == State.allCases.map { "\($0)" })
-        #expect(rows.dropFirst().map { $0[0] } == Event.allCases.map { "\($0)" })
-        for (event, row) in zip(Event.allCases, rows.dropFirst()) {
-            for (state, expected) in zip(State.allCases, row.dropFirst()) {
-                var machine = Self.machine(in: state)
-                #expect(machine.state == state)
-                let action = machine.handle(event)
-                let name =
-                    switch action {
-                    case .nothing: "-"
-                    case .impossible: "x"
-                    default: "\(action)"
-                    }
-                let next = machine.state == state ? "" : ">\(machine.state)"
-                #expect(name + next == expected, "\(event) in \(state)")
-            }
+        expectTable(Self.table, of: State.self, Event.self) { state, event in
+            var machine = Self.machine(in: state)
+            #expect(machine.state == state)
+            let action = machine.handle(event)
+            return (action == .nothing ? "-" : action == .impossible ? "x" : "\(action)", machine.state)
         }
     }
 

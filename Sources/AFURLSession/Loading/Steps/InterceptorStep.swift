@@ -291,7 +291,7 @@ extension TransferError {
     fileprivate var mayHeal: Bool {
         switch self {
         case .dial, .proxy, .handshake, .secured, .cutShort, .wire, .channel, .timedOut, .unserved, .overdue: true
-        case .body, .impossibleSocketPath, .outOfTime: false
+        case .body, .impossibleSocketPath, .outOfTime, .fault: false
         }
     }
 }
