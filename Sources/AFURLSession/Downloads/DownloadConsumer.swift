@@ -22,7 +22,7 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
         case nothing
         /// With an earlier part, to resume it.
         case part(EarlierPart)
-        case flawed(ResumeRecord.Flaw)
+        case flawed(ResumeFlaw)
     }
 
     private enum Stage {

@@ -25,7 +25,7 @@ extension URLSessionDownloadTask {
         in session: URLSession,
         _ receiver: DownloadConsumer.Receiver
     ) {
-        do throws(ResumeRecord.Flaw) {
+        do throws(ResumeFlaw) {
             let record = try ResumeRecord(data)
             guard let request = record.request else { throw .damaged }
             let restRequest = record.restRequest(of: request)

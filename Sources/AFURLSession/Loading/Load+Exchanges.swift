@@ -163,7 +163,7 @@ extension Load {
     func headers(of task: URLSessionTask, for request: URLRequest) -> HeaderDefaults {
         guard memory?.hasLeftOrigin == true else { return task.session.headers }
         let policy = redirectPolicy(of: request)
-        return HeaderDefaults(task.session.headers) { RedirectRules.isSecret($0, to: policy) }
+        return HeaderDefaults(task.session.headers) { policy.withholds($0) }
     }
 
     /// The policy for a request. The fields that interceptors have set stay in their origin.

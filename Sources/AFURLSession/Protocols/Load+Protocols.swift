@@ -22,7 +22,7 @@ extension Load {
         var request = request
         let policy = redirectPolicy(of: request)
         for (name, value) in session.settings.additionalHeaders where request.value(forHTTPHeaderField: name) == nil {
-            let staysBehind = HTTPText.isSameName(name, "Host") || RedirectRules.isSecret(name, to: policy)
+            let staysBehind = HTTPText.isSameName(name, "Host") || policy.withholds(name)
             if memory?.hasLeftOrigin == true, staysBehind { continue }
             if request.withheldHeaderFields.contains(ASCII.lowered(name)) { continue }
             request.setValue(value, forHTTPHeaderField: name)

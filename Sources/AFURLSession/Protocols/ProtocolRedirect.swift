@@ -24,7 +24,7 @@ struct ProtocolRedirect {
             leavesOrigin = from != to
         }
         if leavesOrigin {
-            for field in request.contents.fields where RedirectRules.isSecret(field.name, to: policy) {
+            for field in request.contents.fields where policy.withholds(field.name) {
                 proposed.setValue(nil, forHTTPHeaderField: field.name)
             }
             proposed.setValue(nil, forHTTPHeaderField: "Host")

@@ -49,7 +49,7 @@ extension URLSessionTask {
             return session.headers
         }
         let policy = request.redirectPolicy ?? session.settings.redirects
-        return HeaderDefaults(session.headers) { RedirectRules.isSecret($0, to: policy) }
+        return HeaderDefaults(session.headers) { policy.withholds($0) }
     }
 
     private func addCookies(to command: inout CurlCommand, for request: URLRequest, _ frozen: WireRequest) {

@@ -26,7 +26,7 @@ package enum LoadError: Error, Sendable {
     case unaskedPart(Int)
     /// The rest of a file is shorter or longer than its `Content-Range` says.
     case brokenRest
-    case resumeData(ResumeRecord.Flaw)
+    case resumeData(ResumeFlaw)
     case sessionInvalidated
     /// A class of the program reports an error.
     case foreign(any Error)

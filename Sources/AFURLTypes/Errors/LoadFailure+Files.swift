@@ -104,12 +104,12 @@ extension LoadFailure {
         )
     }
 
-    package init(_ flaw: ResumeRecord.Flaw) {
+    package init(_ flaw: ResumeFlaw) {
         let what =
             switch flaw {
             case .notResumeData: "it was not made by this library"
-            case .otherVersion(let version): "its version is \(version), and this library reads \(ResumeRecord.version)"
-            case .tooLong: "it is longer than \(ResumeRecord.maximumLength) bytes"
+            case .otherVersion(let version, let read): "its version is \(version), and this library reads \(read)"
+            case .tooLong(let limit): "it is longer than \(limit) bytes"
             case .damaged: "it was damaged or changed"
             }
         self.init(

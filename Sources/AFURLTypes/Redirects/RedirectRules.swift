@@ -199,10 +199,6 @@ package enum RedirectRules {
         "Content-Range", "Content-Digest", "Repr-Digest", "Digest", "Transfer-Encoding", "Trailer", "Expect",
     ]
 
-    /// Fields that stay in their origin, beside those whose names say that they hold secrets. Some servers take a token
-    /// as a subprotocol, and nothing tells it from a name.
-    private static let fieldsOfOrigin = ["WWW-Authenticate", "Referer", WebSocketHandshake.subprotocolField]
-
     private static func request(
         _ question: Question,
         _ change: Change,
@@ -218,7 +214,7 @@ package enum RedirectRules {
             for field in bodyFields { request.setValue(nil, forHTTPHeaderField: field) }
         }
         if leavesOrigin {
-            for field in request.contents.fields where isSecret(field.name, to: question.policy) {
+            for field in request.contents.fields where question.policy.withholds(field.name) {
                 request.setValue(nil, forHTTPHeaderField: field.name)
             }
             // It names the former host.
@@ -234,7 +230,7 @@ package enum RedirectRules {
         -> URLRequest
     {
         var request = request
-        for field in proposal.contents.fields where isSecret(field.name, to: policy) {
+        for field in proposal.contents.fields where policy.withholds(field.name) {
             if request.value(forHTTPHeaderField: field.name) == field.value {
                 request.setValue(nil, forHTTPHeaderField: field.name)
             }
@@ -252,32 +248,6 @@ package enum RedirectRules {
         request.change { $0.wire.value.webSocket = handshake.with(subprotocols: []) }
         return request
     }
-
-    /// Whether a field must not follow to another origin.
-    package static func isSecret(_ name: String, to policy: RedirectPolicy) -> Bool {
-        ASCII.lowered(name).utf8.starts(with: "proxy-".utf8)
-            || SecretNames.containsField(name) || fieldsOfOrigin.contains { HTTPText.isSameName($0, name) }
-            || policy.sensitiveFields.contains { HTTPText.isSameName($0, name) }
-    }
-}
-
-/// Why the session did not follow a redirect.
-package enum RedirectFailure: Error, Sendable {
-    case tooMany(Int)
-    /// `Location` is no URL that the session can load.
-    case unusable(RequestRejection)
-    /// There are several `Location` fields, and they differ.
-    case ambiguous
-    /// The session does not load the scheme.
-    case foreignScheme(EscapedText)
-    /// It leads from https to http.
-    case plainText(Endpoint)
-    /// The session would have to send the body again, and cannot.
-    case bodyIsGone(Endpoint)
-    /// The body would go to another origin, and neither the policy nor the delegate allowed it.
-    case bodyLeavesOrigin(Endpoint)
-    /// A URL protocol class redirected after its response, which the task cannot take back.
-    case responseIsTaken
 }
 
 extension URL {

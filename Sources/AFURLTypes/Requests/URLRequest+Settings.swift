@@ -87,6 +87,14 @@ extension URLRequest {
     }
 }
 
+extension URLRequest {
+    /// Which redirects of this request the session follows, in place of what its configuration says. Nil unless set.
+    public var redirectPolicy: RedirectPolicy? {
+        get { contents.redirectPolicy }
+        set { change { $0.redirectPolicy = newValue } }
+    }
+}
+
 /// The settings of a request that concern cookies.
 package struct RequestCookies: Hashable, Sendable {
     package var isHandled = true

@@ -27,14 +27,6 @@ package struct ResumeRecord: Hashable, Sendable {
     /// Under which judgement the part came (`TrustScope.digest`).
     package var scope: [UInt8]
 
-    /// Why data is not resume data.
-    package enum Flaw: Error, Hashable, Sendable {
-        case notResumeData
-        case otherVersion(UInt8)
-        case tooLong
-        case damaged
-    }
-
     static let magic = Array("AFresume".utf8)
     package static let version: UInt8 = 3
     static let maximumLength = 256 << 10
@@ -88,12 +80,13 @@ package struct ResumeRecord: Hashable, Sendable {
 
     // MARK: - Reading
 
-    package init(_ data: Data) throws(Flaw) {
-        guard data.count <= ResumeRecord.maximumLength else { throw .tooLong }
+    package init(_ data: Data) throws(ResumeFlaw) {
+        guard data.count <= ResumeRecord.maximumLength else { throw .tooLong(limit: ResumeRecord.maximumLength) }
         let bytes = [UInt8](data)
         let head = ResumeRecord.magic.count + 1
         guard bytes.count >= head + 8, bytes.starts(with: ResumeRecord.magic) else { throw .notResumeData }
-        guard bytes[head - 1] == ResumeRecord.version else { throw .otherVersion(bytes[head - 1]) }
+        let version = bytes[head - 1]
+        guard version == ResumeRecord.version else { throw .otherVersion(version, read: ResumeRecord.version) }
         let body = bytes[..<(bytes.count - 8)]
         guard FNV1a.of(body) == ResumeRecord.number(bytes[(bytes.count - 8)...]) else { throw .damaged }
         guard let record = ResumeRecord(entries: body[head...]) else { throw .damaged }

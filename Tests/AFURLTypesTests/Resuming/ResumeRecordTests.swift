@@ -44,17 +44,17 @@ struct ResumeRecordTests {
         let data = try record().encoded()
 
         for count in 0..<data.count {
-            #expect(throws: ResumeRecord.Flaw.self) { try ResumeRecord(data.prefix(count)) }
+            #expect(throws: ResumeFlaw.self) { try ResumeRecord(data.prefix(count)) }
         }
         for index in data.indices {
             for bit in 0..<8 {
                 var changed = data
                 changed[index] ^= 1 << bit
-                #expect(throws: ResumeRecord.Flaw.self) { try ResumeRecord(changed) }
+                #expect(throws: ResumeFlaw.self) { try ResumeRecord(changed) }
             }
         }
-        #expect(throws: ResumeRecord.Flaw.tooLong) { try ResumeRecord(Data(count: 300_000)) }
-        #expect(throws: ResumeRecord.Flaw.notResumeData) { try ResumeRecord(Data("bplist00".utf8) + data) }
+        #expect(throws: ResumeFlaw.tooLong(limit: 256 << 10)) { try ResumeRecord(Data(count: 300_000)) }
+        #expect(throws: ResumeFlaw.notResumeData) { try ResumeRecord(Data("bplist00".utf8) + data) }
     }
 
     @Test(arguments: RequestTermsTests.requests)
@@ -79,8 +79,8 @@ struct ResumeRecordTests {
         let changed = encoded[..<(place.lowerBound - 4)] + length + terms + encoded[place.upperBound...]
         let gone = encoded[..<(place.lowerBound - 5)] + encoded[place.upperBound...]
 
-        #expect(throws: ResumeRecord.Flaw.damaged) { try ResumeRecord(sealed(changed)) }
-        #expect(throws: ResumeRecord.Flaw.damaged) { try ResumeRecord(sealed(gone)) }
+        #expect(throws: ResumeFlaw.damaged) { try ResumeRecord(sealed(changed)) }
+        #expect(throws: ResumeFlaw.damaged) { try ResumeRecord(sealed(gone)) }
     }
 
     @Test func `another version is named`() throws {
@@ -88,7 +88,7 @@ struct ResumeRecordTests {
         // Version 2 does not say under which judgement the part came.
         for version in [1, 2] as [UInt8] {
             data[8] = version
-            #expect(throws: ResumeRecord.Flaw.otherVersion(version)) { try ResumeRecord(data) }
+            #expect(throws: ResumeFlaw.otherVersion(version, read: ResumeRecord.version)) { try ResumeRecord(data) }
         }
     }
 
@@ -101,18 +101,18 @@ struct ResumeRecordTests {
     func `a forged record names no place, T-FIL-17, T-API-29`(token: String) throws {
         let data = try record(token: token).encoded()
 
-        #expect(throws: ResumeRecord.Flaw.damaged) { try ResumeRecord(data) }
+        #expect(throws: ResumeFlaw.damaged) { try ResumeRecord(data) }
     }
 
     @Test func `numbers and validators that cannot be are refused, T-FIL-17`() throws {
-        #expect(throws: ResumeRecord.Flaw.damaged) { try ResumeRecord(record(offset: 0).encoded()) }
-        #expect(throws: ResumeRecord.Flaw.damaged) { try ResumeRecord(record(offset: 201).encoded()) }
+        #expect(throws: ResumeFlaw.damaged) { try ResumeRecord(record(offset: 0).encoded()) }
+        #expect(throws: ResumeFlaw.damaged) { try ResumeRecord(record(offset: 201).encoded()) }
         for tag in ["W/\"one\"", "one", "\"a\r\nb\"", "\"", ""] {
-            #expect(throws: ResumeRecord.Flaw.damaged) {
+            #expect(throws: ResumeFlaw.damaged) {
                 try ResumeRecord(record(validator: .entityTag(tag)).encoded())
             }
         }
-        #expect(throws: ResumeRecord.Flaw.damaged) {
+        #expect(throws: ResumeFlaw.damaged) {
             try ResumeRecord(record(validator: .lastModified("now\r\nHost: x")).encoded())
         }
     }

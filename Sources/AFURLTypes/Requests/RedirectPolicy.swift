@@ -1,3 +1,5 @@
+import AFBase
+import AFState
 import AFWire
 public import Foundation
 
@@ -65,14 +67,15 @@ public struct RedirectPolicy: Hashable, Sendable, Codable {
         return url.text
     }
 
-    /// Whether the policy keeps a header field of this name, in any case, from other origins.
-    public func withholds(_ name: String) -> Bool { RedirectRules.isSecret(name, to: self) }
-}
+    /// Fields that stay in their origin, beside those whose names say that they hold secrets. Some servers take a token
+    /// as a subprotocol, and nothing tells it from a name.
+    private static let fieldsOfOrigin = ["WWW-Authenticate", "Referer", WebSocketHandshake.subprotocolField]
 
-extension URLRequest {
-    /// Which redirects of this request the session follows, in place of what its configuration says. Nil unless set.
-    public var redirectPolicy: RedirectPolicy? {
-        get { contents.redirectPolicy }
-        set { change { $0.redirectPolicy = newValue } }
+    /// Whether the policy keeps a header field of this name, in any case, from other origins.
+    public func withholds(_ name: String) -> Bool {
+        ASCII.lowered(name).utf8.starts(with: "proxy-".utf8)
+            || SecretNames.containsField(name)
+            || RedirectPolicy.fieldsOfOrigin.contains { HTTPText.isSameName($0, name) }
+            || sensitiveFields.contains { HTTPText.isSameName($0, name) }
     }
 }
