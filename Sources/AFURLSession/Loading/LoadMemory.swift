@@ -131,8 +131,3 @@ extension LoadMemory {
         set { kept[ObjectIdentifier(type)] = newValue }
     }
 }
-
-/// What a step keeps and must let go when the load ends.
-protocol StopsWithLoad {
-    func stop()
-}

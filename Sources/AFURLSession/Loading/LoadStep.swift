@@ -42,38 +42,6 @@ protocol RequestOwner: AnyObject {
     var presentRequest: URLRequest? { get }
 }
 
-/// A request on its way through the steps.
-struct RequestDraft {
-    /// What goes on the wire, or why it cannot.
-    var wire: OwnRequest
-    /// Whether the request keeps the body of its task.
-    var keepsBody = true
-    /// Whether the request has its cookies and credentials.
-    var hasStepFields = false
-    /// The body of the former request, if it goes again and the request itself does not hold it.
-    var body: (any BodySource)?
-    /// What is known of a request that is not the first of its task, or has to wait. Most drafts have none.
-    var history: DraftHistory?
-
-    init(_ wire: OwnRequest) {
-        self.wire = wire
-    }
-}
-
-/// Where a draft comes from.
-final class DraftHistory {
-    /// When the task may begin.
-    var date: Date?
-    /// The request to load in place of the task's, if the delegate has given one.
-    var replacement: URLRequest?
-    /// The request whose place the draft takes.
-    var former: (request: URLRequest, wire: WireRequest)?
-    /// The response that has led to this request. The task shows it if the request cannot be sent.
-    var cause: URLResponse?
-    /// What becomes the present request if no class of the program takes the draft, after a redirect of a class.
-    var forNetwork: (request: URLRequest, hasDroppedBody: Bool)?
-}
-
 /// What a step makes of a request about to leave.
 indirect enum Preparation {
     /// The next step is asked.
@@ -97,23 +65,6 @@ indirect enum Preparation {
     typealias Reply = (@escaping (inout RequestDraft, Load) -> Preparation) -> Void
 }
 
-/// What an exchange has come to.
-enum ExchangeOutcome {
-    /// A response of the network or of the cache.
-    case response(PendingResponse)
-    case failure(LoadError)
-    /// A response of a source of the session.
-    case foreignResponse(URLResponse, any TransferSubstitute)
-    /// A class of the program sends the task to another request.
-    case foreignRedirect(URLRequest, URLResponse, any TransferSubstitute)
-}
-
-/// Loads in place of a transfer: a class of the program, a `data:` URL or a file.
-protocol TransferSubstitute: AnyObject, StopsWithLoad {
-    func pause(_ reason: Transfer.Pauses)
-    func unpause(_ reason: Transfer.Pauses)
-}
-
 /// What a step makes of an outcome.
 indirect enum Verdict {
     /// The next step is asked. If none wants the outcome, it is the task's.
@@ -128,60 +79,6 @@ indirect enum Verdict {
     case fail(LoadError, showing: URLResponse? = nil)
 
     typealias Reply = (@escaping (Load, ExchangeOutcome) -> Verdict) -> Void
-}
-
-/// A response from the cache that answers the load.
-struct StoredAnswer {
-    let hit: CacheHit
-    /// The request that it answers.
-    let request: WireRequest
-    /// When the load asked the cache; nil if it was just now.
-    var asked: LoopInstant?
-    /// Whether the server has just confirmed it.
-    var isConfirmed = false
-}
-
-/// A response that the steps judge, with what has arrived of it meanwhile.
-final class PendingResponse {
-    enum End {
-        case finished
-        case failed(LoadError)
-    }
-
-    let response: HTTPURLResponse
-    /// The request that it answers.
-    let request: WireRequest
-    /// The transfer that received it; nil if it comes from the cache.
-    let transfer: Transfer?
-    /// Whether the body is decoded already, whatever coding its fields name.
-    let isDecoded: Bool
-    /// The part of the body that is here. The transfer reads on before the decision, as far as there is room.
-    private(set) var body: [UInt8] = []
-    var end: End?
-
-    init(_ response: HTTPURLResponse, of transfer: Transfer) {
-        self.response = response
-        self.transfer = transfer
-        request = transfer.request
-        isDecoded = false
-    }
-
-    init(_ hit: CacheHit, for request: WireRequest) {
-        response = hit.response
-        transfer = nil
-        self.request = request
-        isDecoded = hit.isDecoded
-        body = [UInt8](hit.body)
-        end = .finished
-    }
-
-    /// As long as a body of a redirect or an error usually is: then the connection is free while the steps decide.
-    private static let room = 64 << 10
-
-    func keep(_ bytes: UnsafeRawBufferPointer) {
-        body.append(contentsOf: bytes)
-        if body.count >= PendingResponse.room { transfer?.pause(.full) }
-    }
 }
 
 /// The steps of the loads of a session. `LoadSteps.swift` has their order.

@@ -22,7 +22,7 @@ final class DelegatePair: Sendable {
     func has<Kind>(_ kind: Kind.Type) -> Bool { own is Kind || shared is Kind }
 
     /// Calls a method without an answer.
-    private func tell<Kind>(_ method: OptionalMethod, _ kind: Kind.Type, _ call: (Kind) -> Void) {
+    func tell<Kind>(_ method: OptionalMethod, _ kind: Kind.Type, _ call: (Kind) -> Void) {
         if let own = own as? Kind, !session.isMissing(method, in: self.own) {
             call(own)
             guard session.isMissing(method, in: self.own) else { return }
@@ -75,9 +75,7 @@ final class DelegatePair: Sendable {
     }
 }
 
-extension DelegatePair: URLSessionDataDelegate, URLSessionDownloadDelegate, URLSessionStreamDelegate,
-    URLSessionWebSocketDelegate
-{
+extension DelegatePair: URLSessionDataDelegate, URLSessionDownloadDelegate, URLSessionStreamDelegate {
     // MARK: - Of tasks
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
@@ -309,29 +307,6 @@ extension DelegatePair: URLSessionDataDelegate, URLSessionDownloadDelegate, URLS
     ) {
         tell(.becameStreams, (any URLSessionStreamDelegate).self) {
             $0.urlSession(session, streamTask: streamTask, didBecome: inputStream, outputStream: outputStream)
-        }
-    }
-
-    // MARK: - Of WebSockets
-
-    func urlSession(
-        _ session: URLSession,
-        webSocketTask: URLSessionWebSocketTask,
-        didOpenWithProtocol protocol: String?
-    ) {
-        tell(.openedWebSocket, (any URLSessionWebSocketDelegate).self) {
-            $0.urlSession(session, webSocketTask: webSocketTask, didOpenWithProtocol: `protocol`)
-        }
-    }
-
-    func urlSession(
-        _ session: URLSession,
-        webSocketTask: URLSessionWebSocketTask,
-        didCloseWith closeCode: URLSessionWebSocketTask.CloseCode,
-        reason: Data?
-    ) {
-        tell(.closedWebSocket, (any URLSessionWebSocketDelegate).self) {
-            $0.urlSession(session, webSocketTask: webSocketTask, didCloseWith: closeCode, reason: reason)
         }
     }
 }

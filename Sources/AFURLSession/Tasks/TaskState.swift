@@ -7,7 +7,12 @@
 ///     └─────suspend────────┘
 /// ```
 struct TaskState: Sendable {
-    private(set) var state = URLSessionTask.State.suspended
+    /// As `URLSessionTask.State`.
+    enum Phase {
+        case running, suspended, canceling, completed
+    }
+
+    private(set) var state = Phase.suspended
     /// Whether the task has ever run. Such a task has metrics.
     private(set) var hasRun = false
     /// Suspensions nest; a new task has one.

@@ -23,6 +23,16 @@ public class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked 
         case canceling = 2
         /// The task has ended, with or without an error.
         case completed = 3
+
+        fileprivate init(_ phase: TaskState.Phase) {
+            self =
+                switch phase {
+                case .running: .running
+                case .suspended: .suspended
+                case .canceling: .canceling
+                case .completed: .completed
+                }
+        }
     }
 
     /// After every other task.
@@ -324,7 +334,7 @@ extension URLSessionTask: DeliveredEnd {
 
 extension URLSessionTask {
     /// What the task is doing.
-    public var state: State { snapshot.withLock { $0.life.state } }
+    public var state: State { State(snapshot.withLock { $0.life.state }) }
 
     /// The present request: after redirects, the last one. Nil for a stream task that was made as one.
     public var currentRequest: URLRequest? {

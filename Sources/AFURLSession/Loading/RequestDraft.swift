@@ -1,0 +1,34 @@
+import AFTransport
+import Foundation
+
+/// A request on its way through the steps.
+struct RequestDraft {
+    /// What goes on the wire, or why it cannot.
+    var wire: OwnRequest
+    /// Whether the request keeps the body of its task.
+    var keepsBody = true
+    /// Whether the request has its cookies and credentials.
+    var hasStepFields = false
+    /// The body of the former request, if it goes again and the request itself does not hold it.
+    var body: (any BodySource)?
+    /// What is known of a request that is not the first of its task, or has to wait. Most drafts have none.
+    var history: DraftHistory?
+
+    init(_ wire: OwnRequest) {
+        self.wire = wire
+    }
+}
+
+/// Where a draft comes from.
+final class DraftHistory {
+    /// When the task may begin.
+    var date: Date?
+    /// The request to load in place of the task's, if the delegate has given one.
+    var replacement: URLRequest?
+    /// The request whose place the draft takes.
+    var former: (request: URLRequest, wire: WireRequest)?
+    /// The response that has led to this request. The task shows it if the request cannot be sent.
+    var cause: URLResponse?
+    /// What becomes the present request if no class of the program takes the draft, after a redirect of a class.
+    var forNetwork: (request: URLRequest, hasDroppedBody: Bool)?
+}

@@ -1,0 +1,24 @@
+import Foundation
+
+extension DelegatePair: URLSessionWebSocketDelegate {
+    func urlSession(
+        _ session: URLSession,
+        webSocketTask: URLSessionWebSocketTask,
+        didOpenWithProtocol protocol: String?
+    ) {
+        tell(.openedWebSocket, (any URLSessionWebSocketDelegate).self) {
+            $0.urlSession(session, webSocketTask: webSocketTask, didOpenWithProtocol: `protocol`)
+        }
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        webSocketTask: URLSessionWebSocketTask,
+        didCloseWith closeCode: URLSessionWebSocketTask.CloseCode,
+        reason: Data?
+    ) {
+        tell(.closedWebSocket, (any URLSessionWebSocketDelegate).self) {
+            $0.urlSession(session, webSocketTask: webSocketTask, didCloseWith: closeCode, reason: reason)
+        }
+    }
+}
