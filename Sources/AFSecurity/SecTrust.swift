@@ -217,18 +217,18 @@ struct TrustOverrides: Sendable {
         guard policies != nil || anchors != nil || isAnchorsOnly else { return trust.evaluation }
         var found: TrustEvaluation?
         for policy in policies ?? [SecPolicyCreateSSL(true, trust.host)] {
-            let evaluation = evaluate(trust, policy)
+            let evaluation = evaluate(trust, policy: policy)
             guard evaluation.isTrusted else { return evaluation }
             found = evaluation
         }
         return found ?? trust.evaluation
     }
 
-    private func evaluate(_ trust: ServerTrust, _ policy: SecPolicy) -> TrustEvaluation {
+    private func evaluate(_ trust: ServerTrust, policy: SecPolicy) -> TrustEvaluation {
         switch policy.content {
         case .impossible(let host): return trust.refusal(for: host)
         case .revocation(let isRequired):
-            let evaluation = evaluate(trust, SecPolicyCreateBasicX509())
+            let evaluation = evaluate(trust, policy: SecPolicyCreateBasicX509())
             return isRequired && evaluation.isTrusted ? revocationUnknown(trust) : evaluation
         case .policy(let policy):
             // An anchor need not be a root.
@@ -239,7 +239,8 @@ struct TrustOverrides: Sendable {
     private func revocationUnknown(_ trust: ServerTrust) -> TrustEvaluation {
         ChainEvaluator.refusal(
             .revocation,
-            "it must be known whether the certificate \"\(trust.servedChain.first?.subject ?? "")\" was revoked, and neither "
+            message:
+                "it must be known whether the certificate \"\(trust.servedChain.first?.subject ?? "")\" was revoked, and neither "
                 + "lists nor OCSP are asked here; leave out kSecRevocationRequirePositiveResponse, or pin the key",
             served: trust.servedChain,
             about: trust.servedChain.first

@@ -56,7 +56,7 @@ import Testing
         let wrong = try Self.cases().filter { row in
             let failure = LoadFailure(
                 LoadFailure.Reason(rawValue: row.reason),
-                row.detail.isEmpty ? nil : LoadFailure.Detail(rawValue: row.detail),
+                detail: row.detail.isEmpty ? nil : LoadFailure.Detail(rawValue: row.detail),
                 phase: .preparing,
                 message: ""
             )

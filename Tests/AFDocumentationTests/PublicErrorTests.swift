@@ -17,15 +17,15 @@ import Testing
         let chain = try root.issue(for: "a.test").chain
         let trust = ServerTrust(servedChain: chain, host: "b.test", anchors: .certificates([root.certificate]))
         let untrusted = try #require(trust.evaluation.failure)
-        let failure = try #require(LoadFailure(.untrusted(untrusted), trust, port: 443))
+        let failure = try #require(LoadFailure(.untrusted(untrusted), trust: trust, port: 443))
         let url = URL(string: "https://b.test/")
-        let refused = UntrustedServer.error(trust, url, underlying: ErrorMapping.error(failure, url: url))
+        let refused = UntrustedServer.error(trust, url: url, underlying: ErrorMapping.error(failure, url: url))
         let all: [any Error & CustomStringConvertible] = [
-            CertificateError(.empty, "there are no bytes", path: "/a.pem"),
+            CertificateError(.empty, message: "there are no bytes", path: "/a.pem"),
             CertificateMakingError("signing", because: "of this"),
-            ClientIdentityError(.noKey, .pem, "there is no private key", path: "/a.pem"),
+            ClientIdentityError(.noKey, input: .pem, message: "there is no private key", path: "/a.pem"),
             CookieFileError(.damaged, at: "/jar"),
-            HostPatternError("a b", "it is not a host name"),
+            HostPatternError("a b", message: "it is not a host name"),
             ImageError(.empty, text: "There are no bytes"),
             InvalidSecurityPolicy(baseURL: URL(string: "http://a.test/")),
             failure,

@@ -88,7 +88,7 @@ open class AutoPurgingImageCache: ImageRequestCache, @unchecked Sendable {
 
     /// Keeps an image, in the place of the one of the same name.
     open func add(_ image: Image, withIdentifier identifier: String) {
-        add(image, .named(identifier))
+        add(image, key: .named(identifier))
     }
 
     /// Removes an image. Returns whether there was one of that name.
@@ -120,7 +120,7 @@ open class AutoPurgingImageCache: ImageRequestCache, @unchecked Sendable {
     /// Keeps an image, in the place of the one for such a request.
     open func add(_ image: Image, for request: URLRequest, withAdditionalIdentifier identifier: String?) {
         guard let key = ImageCacheKey(request, additional: identifier) else { return }
-        add(image, key)
+        add(image, key: key)
     }
 
     /// Removes an image. Returns whether there was one.
@@ -136,7 +136,7 @@ open class AutoPurgingImageCache: ImageRequestCache, @unchecked Sendable {
         return state.withLock { $0.images.use(key) }
     }
 
-    private func add(_ image: Image, _ key: ImageCacheKey) {
+    private func add(_ image: Image, key: ImageCacheKey) {
         state.withLock { state in
             // It would evict all others, and then itself. The image that it replaces is out of date in any case.
             guard AgedImages.cost(of: image) <= state.capacity else {

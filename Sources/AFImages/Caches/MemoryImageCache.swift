@@ -73,7 +73,7 @@ public final class MemoryImageCache: ImageRequestCache {
 
     /// Keeps an image, in the place of the one of the same name.
     public func add(_ image: Image, withIdentifier identifier: String) {
-        add(image, .named(identifier))
+        add(image, key: .named(identifier))
     }
 
     /// Removes an image. Returns whether there was one of that name.
@@ -98,7 +98,7 @@ public final class MemoryImageCache: ImageRequestCache {
     /// Keeps an image, in the place of the one for such a request.
     public func add(_ image: Image, for request: URLRequest, withAdditionalIdentifier identifier: String?) {
         guard let key = ImageCacheKey(request, additional: identifier) else { return }
-        add(image, key)
+        add(image, key: key)
     }
 
     /// Removes an image. Returns whether there was one.
@@ -118,7 +118,7 @@ public final class MemoryImageCache: ImageRequestCache {
         return state.withLock { $0.images.use(key) }
     }
 
-    private func add(_ image: Image, _ key: ImageCacheKey) {
+    private func add(_ image: Image, key: ImageCacheKey) {
         state.withLock { state in
             state.images.insert(image, at: key)
             state.enforceLimits()

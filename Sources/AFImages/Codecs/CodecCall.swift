@@ -7,7 +7,7 @@ struct CodecCall {
     let header: ImageHeader
     let byteCount: Int
 
-    init(_ header: ImageHeader, _ data: Data) {
+    init(_ header: ImageHeader, data: Data) {
         self.header = header
         byteCount = data.count
     }
@@ -16,7 +16,7 @@ struct CodecCall {
     /// - Throws: What the codec says.
     func callAsFunction(_ body: (UnsafeMutablePointer<CChar>, Int) -> caf_image_status) throws(ImageError) {
         let (status, text) = Self.answer(body)
-        guard status == CAF_IMAGE_DONE else { throw error(status, text) }
+        guard status == CAF_IMAGE_DONE else { throw error(status, text: text) }
     }
 
     static func answer(_ body: (UnsafeMutablePointer<CChar>, Int) -> caf_image_status) -> (caf_image_status, String) {
@@ -32,7 +32,7 @@ struct CodecCall {
         }
     }
 
-    private func error(_ status: caf_image_status, _ text: String) -> ImageError {
+    private func error(_ status: caf_image_status, text: String) -> ImageError {
         let format = header.format
         let picture = "A \(format) picture of \(header.storedSize) pixels"
         let (reason, what): (ImageError.Reason, String) =
@@ -61,8 +61,8 @@ struct FrameCodec {
     let unit: Duration
 
     /// - Throws: If there are not so many frames, or one of them is damaged.
-    func decode(_ data: Data, _ header: ImageHeader, frames count: Int) throws(ImageError) -> [ImageFrame] {
-        let (call, size) = (CodecCall(header, data), header.storedSize)
+    func decode(_ data: Data, header: ImageHeader, frames count: Int) throws(ImageError) -> [ImageFrame] {
+        let (call, size) = (CodecCall(header, data: data), header.storedSize)
         var decoded: [ImageFrame] = []
         try data.lending { bytes, length throws(ImageError) in
             var opened: OpaquePointer?
@@ -75,7 +75,7 @@ struct FrameCodec {
                 let storage = try PixelStorage(size) { pixels throws(ImageError) in
                     try call { text, room in next(opened, pixels.codecBytes, &delay, text, room) }
                 }
-                decoded.append(ImageFrame(size, storage, header.format, delay: unit * Int(delay)))
+                decoded.append(ImageFrame(size, storage: storage, format: header.format, delay: unit * Int(delay)))
             }
         }
         return decoded
@@ -84,11 +84,11 @@ struct FrameCodec {
 
 extension ImageError {
     /// The header of a file ends before it says what the picture is like.
-    static func cutOff(_ format: ImageFormat, _ data: Data) -> ImageError {
+    static func cutOff(_ format: ImageFormat, data: Data) -> ImageError {
         ImageError(.truncated, format: format, text: "A \(format) picture is cut off after \(data.count) bytes")
     }
 
-    static func damaged(_ format: ImageFormat, _ what: String) -> ImageError {
+    static func damaged(_ format: ImageFormat, what: String) -> ImageError {
         ImageError(.malformed, format: format, text: "A \(format) picture is damaged: \(what)")
     }
 }

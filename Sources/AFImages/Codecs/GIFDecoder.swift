@@ -15,30 +15,30 @@ struct GIFDecoder: ImageDecoder {
         try data.reading { reader throws(ImageError) in
             guard reader.skip(6), let width = reader.little16(), let height = reader.little16(),
                 Self.skipColours(&reader, behind: 2)
-            else { throw .cutOff(.gif, data) }
+            else { throw .cutOff(.gif, data: data) }
             var header = ImageHeader(format: .gif, storedSize: PixelSize(width: width, height: height), frameCount: 0)
             while let block = reader.byte() {
                 switch block {
                 case 0x21:
-                    guard reader.skip(1), Self.skipBlocks(&reader) else { throw .cutOff(.gif, data) }
+                    guard reader.skip(1), Self.skipBlocks(&reader) else { throw .cutOff(.gif, data: data) }
                 case 0x2C:
-                    guard let size = Self.skipFrame(&reader) else { throw .cutOff(.gif, data) }
+                    guard let size = Self.skipFrame(&reader) else { throw .cutOff(.gif, data: data) }
                     // The work of reading a frame depends on its own size, not on that of the screen.
                     guard size.width * size.height <= width * height else {
                         throw .damaged(
                             .gif,
-                            "a frame of \(size) pixels is larger than its screen of \(width)×\(height)"
+                            what: "a frame of \(size) pixels is larger than its screen of \(width)×\(height)"
                         )
                     }
                     header.frameCount += 1
                 case 0x3B:
-                    guard header.frameCount > 0 else { throw .damaged(.gif, "it has no frame") }
+                    guard header.frameCount > 0 else { throw .damaged(.gif, what: "it has no frame") }
                     return header
                 default:
-                    throw .damaged(.gif, "a block of an unknown kind")
+                    throw .damaged(.gif, what: "a block of an unknown kind")
                 }
             }
-            throw .cutOff(.gif, data)
+            throw .cutOff(.gif, data: data)
         }
     }
 
@@ -66,7 +66,7 @@ struct GIFDecoder: ImageDecoder {
     // MARK: Pixels
 
     func decode(_ data: Data, header: ImageHeader, options: ImageDecodingOptions) throws(ImageError) -> Image {
-        try codec.decode(data, header, frames: 1)[0].image
+        try codec.decode(data, header: header, frames: 1)[0].image
     }
 
     func decodeFrames(
@@ -74,7 +74,7 @@ struct GIFDecoder: ImageDecoder {
         header: ImageHeader,
         options: ImageDecodingOptions
     ) throws(ImageError) -> [ImageFrame] {
-        try codec.decode(data, header, frames: header.frameCount)
+        try codec.decode(data, header: header, frames: header.frameCount)
     }
 
     private var codec: FrameCodec {

@@ -66,7 +66,7 @@ public struct ImageFrame: Sendable, Equatable {
 
 extension ImageFrame {
     /// A frame as codecs compose it; one that is shown for less than 20 ms is shown for 100, as browsers have it.
-    init(_ size: PixelSize, _ storage: PixelStorage, _ format: ImageFormat, delay: Duration) {
+    init(_ size: PixelSize, storage: PixelStorage, format: ImageFormat, delay: Duration) {
         let isOpaque = storage.withBytes { bytes in
             caf_pixels_are_opaque(bytes.baseAddress, bytes.count / 4) != 0
         }

@@ -30,16 +30,16 @@ public struct ImageDecodingOptions: Sendable, Hashable, Codable {
     /// Reads options that were encoded; what is missing is as in new ones.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
-        func read<Value: Decodable>(_ key: CodingKeys, _ place: WritableKeyPath<Self, Value>) throws {
+        func read<Value: Decodable>(_ key: CodingKeys, place: WritableKeyPath<Self, Value>) throws {
             if let value = try values.decodeIfPresent(Value.self, forKey: key) { self[keyPath: place] = value }
         }
-        try read(.maximumInputBytes, \.maximumInputBytes)
-        try read(.maximumPixels, \.maximumPixels)
-        try read(.maximumDimension, \.maximumDimension)
-        try read(.maximumDecodedBytes, \.maximumDecodedBytes)
-        try read(.maximumFrames, \.maximumFrames)
+        try read(.maximumInputBytes, place: \.maximumInputBytes)
+        try read(.maximumPixels, place: \.maximumPixels)
+        try read(.maximumDimension, place: \.maximumDimension)
+        try read(.maximumDecodedBytes, place: \.maximumDecodedBytes)
+        try read(.maximumFrames, place: \.maximumFrames)
         targetSize = try values.decodeIfPresent(PixelSize.self, forKey: .targetSize)
-        try read(.appliesOrientation, \.appliesOrientation)
+        try read(.appliesOrientation, place: \.appliesOrientation)
     }
 }
 
@@ -47,7 +47,10 @@ extension ImageDecodingOptions {
     func check(byteCount: Int) throws(ImageError) {
         guard byteCount > 0 else { throw ImageError(.empty, text: "There is no picture in an empty body") }
         guard byteCount <= maximumInputBytes else {
-            throw .limit("A picture of \(byteCount) bytes is more than maximumInputBytes, \(maximumInputBytes)", nil)
+            throw .limit(
+                "A picture of \(byteCount) bytes is more than maximumInputBytes, \(maximumInputBytes)",
+                format: nil
+            )
         }
     }
 
@@ -60,12 +63,15 @@ extension ImageDecodingOptions {
         guard max(size.width, size.height) <= maximumDimension else {
             throw .limit(
                 "A \(format) picture of \(size) pixels is longer than maximumDimension, \(maximumDimension)",
-                format
+                format: format
             )
         }
         let (pixels, overflows) = size.width.multipliedReportingOverflow(by: size.height)
         guard !overflows, pixels <= maximumPixels else {
-            throw .limit("A \(format) picture of \(size) pixels has more than maximumPixels, \(maximumPixels)", format)
+            throw .limit(
+                "A \(format) picture of \(size) pixels has more than maximumPixels, \(maximumPixels)",
+                format: format
+            )
         }
     }
 
@@ -74,7 +80,7 @@ extension ImageDecodingOptions {
         guard frames <= maximumFrames else {
             throw .limit(
                 "A \(format) picture with \(frames) frames has more than maximumFrames, \(maximumFrames)",
-                format
+                format: format
             )
         }
         let byteCount = try Image.byteCount(width: size.width, height: size.height)
@@ -84,7 +90,7 @@ extension ImageDecodingOptions {
             throw .limit(
                 "A \(format) picture with \(counted)\(size) pixels takes more memory than maximumDecodedBytes, "
                     + "\(maximumDecodedBytes)",
-                format
+                format: format
             )
         }
     }
@@ -99,7 +105,7 @@ extension ImageDecodingOptions {
 }
 
 extension ImageError {
-    fileprivate static func limit(_ text: String, _ format: ImageFormat?) -> ImageError {
+    fileprivate static func limit(_ text: String, format: ImageFormat?) -> ImageError {
         ImageError(.limit, format: format, text: text)
     }
 }

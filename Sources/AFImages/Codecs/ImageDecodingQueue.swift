@@ -84,14 +84,14 @@ public final class ImageDecodingQueue: Sendable {
         completion: @escaping @Sendable (Result<Image, ImageError>) -> Void
     ) {
         let entry = entry(cost: file.cost) { completion(Result { () throws(ImageError) in try file.decode() }) }
-        join(nextID(), cost: file.cost, entry)
+        join(nextID(), cost: file.cost, entry: entry)
     }
 
     /// Decodes a picture on the calling thread, when it is its turn.
     func decodeNow(_ file: EncodedImage) throws(ImageError) -> Image {
         let turn = DispatchSemaphore(value: 0)
         let cost = file.cost
-        join(nextID(), cost: cost, Entry(begin: { turn.signal() }))
+        join(nextID(), cost: cost, entry: Entry(begin: { turn.signal() }))
         turn.wait()
         defer { leave(cost: cost) }
         return try file.decode()
@@ -103,7 +103,7 @@ public final class ImageDecodingQueue: Sendable {
 
     private func result<Value: Sendable>(
         cost: Int,
-        _ decode: @escaping @Sendable () throws(ImageError) -> Value
+        decode: @escaping @Sendable () throws(ImageError) -> Value
     ) async throws -> Value {
         let id = nextID()
         return try await withTaskCancellationHandler {
@@ -113,14 +113,14 @@ public final class ImageDecodingQueue: Sendable {
                 }
                 entry.isWanted = { !Task.isCancelled }
                 entry.giveUp = { continuation.resume(throwing: CancellationError()) }
-                join(id, cost: cost, entry)
+                join(id, cost: cost, entry: entry)
             }
         } onCancel: {
             withdraw(id)
         }
     }
 
-    private func entry(cost: Int, _ work: @escaping @Sendable () -> Void) -> Entry {
+    private func entry(cost: Int, work: @escaping @Sendable () -> Void) -> Entry {
         Entry { [self] in
             // Not on a Dispatch queue: all threads of Dispatch may be waiting in `decodeNow` for their turn.
             Thread.detachNewThread { [self] in
@@ -132,7 +132,7 @@ public final class ImageDecodingQueue: Sendable {
         }
     }
 
-    private func join(_ id: Int, cost: Int, _ entry: Entry) {
+    private func join(_ id: Int, cost: Int, entry: Entry) {
         let begun = state.withLock { state in
             // Checked under the lock: a later cancellation finds the entry.
             guard entry.isWanted() else { return [Entry]?.none }

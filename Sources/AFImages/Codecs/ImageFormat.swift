@@ -59,7 +59,7 @@ extension ImageFormat {
         let format: ImageFormat
         let matches: @Sendable (ByteReader) -> Bool
 
-        init(_ format: ImageFormat, _ matches: @escaping @Sendable (inout ByteReader) -> Bool) {
+        init(_ format: ImageFormat, matches: @escaping @Sendable (inout ByteReader) -> Bool) {
             self.format = format
             self.matches = { reader in
                 var reader = reader

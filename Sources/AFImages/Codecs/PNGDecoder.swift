@@ -12,13 +12,13 @@ struct PNGDecoder: ImageDecoder {
 
     func header(of data: Data) throws(ImageError) -> ImageHeader {
         try data.reading { reader throws(ImageError) in
-            guard reader.skip(8), let length = reader.big32() else { throw .cutOff(.png, data) }
+            guard reader.skip(8), let length = reader.big32() else { throw .cutOff(.png, data: data) }
             guard length == 13, reader.take("IHDR") else {
-                guard reader.remaining >= 4 else { throw .cutOff(.png, data) }
-                throw .damaged(.png, "it does not begin with its dimensions")
+                guard reader.remaining >= 4 else { throw .cutOff(.png, data: data) }
+                throw .damaged(.png, what: "it does not begin with its dimensions")
             }
             guard let width = reader.big32(), let height = reader.big32(), reader.skip(9) else {
-                throw .cutOff(.png, data)
+                throw .cutOff(.png, data: data)
             }
             return ImageHeader(
                 format: .png,
@@ -39,7 +39,7 @@ struct PNGDecoder: ImageDecoder {
     }
 
     func decode(_ data: Data, header: ImageHeader, options: ImageDecodingOptions) throws(ImageError) -> Image {
-        let (call, size) = (CodecCall(header, data), header.storedSize)
+        let (call, size) = (CodecCall(header, data: data), header.storedSize)
         var hasAlpha: Int32 = 0
         let storage = try PixelStorage(size) { pixels throws(ImageError) in
             try data.lending { bytes, count throws(ImageError) in

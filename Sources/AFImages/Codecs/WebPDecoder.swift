@@ -13,17 +13,17 @@ struct WebPDecoder: ImageDecoder {
         try data.reading { reader throws(ImageError) in
             guard reader.skip(4), let length = reader.little32(), reader.skip(4), length >= 4,
                 let chunks = reader.part(length - 4)
-            else { throw .cutOff(.webp, data) }
+            else { throw .cutOff(.webp, data: data) }
             var first = chunks
             if first.take("VP8 ") { return try Self.header(size: Self.lossySize(first)) }
             if first.take("VP8L") { return try Self.header(size: Self.losslessSize(first)) }
             if first.take("VP8X") { return try Self.header(extended: first) }
-            throw .damaged(.webp, "it does not begin with its dimensions")
+            throw .damaged(.webp, what: "it does not begin with its dimensions")
         }
     }
 
     private static func header(size: PixelSize?) throws(ImageError) -> ImageHeader {
-        guard let size else { throw .damaged(.webp, "it does not say its dimensions") }
+        guard let size else { throw .damaged(.webp, what: "it does not say its dimensions") }
         return ImageHeader(format: .webp, storedSize: size)
     }
 
@@ -46,23 +46,23 @@ struct WebPDecoder: ImageDecoder {
         var chunks = extended
         guard let length = chunks.little32(), var first = chunks.part(length + length % 2), let flags = first.byte(),
             first.skip(3), let width = first.little24(), let height = first.little24()
-        else { throw .damaged(.webp, "it does not say its dimensions") }
+        else { throw .damaged(.webp, what: "it does not say its dimensions") }
         var header = ImageHeader(format: .webp, storedSize: PixelSize(width: width + 1, height: height + 1))
-        let frames = try readChunks(chunks, &header)
+        let frames = try readChunks(chunks, header: &header)
         let isAnimated = flags & 0x02 != 0
-        guard !isAnimated || frames > 0 else { throw .damaged(.webp, "an animation without frames") }
+        guard !isAnimated || frames > 0 else { throw .damaged(.webp, what: "an animation without frames") }
         header.frameCount = isAnimated ? frames : 1
         return header
     }
 
     /// - Returns: How many frames there are.
-    private static func readChunks(_ chunks: ByteReader, _ header: inout ImageHeader) throws(ImageError) -> Int {
+    private static func readChunks(_ chunks: ByteReader, header: inout ImageHeader) throws(ImageError) -> Int {
         var (chunks, frames) = (chunks, 0)
         while chunks.remaining > 0 {
             let (isExif, isFrame) = (chunks.take("EXIF"), chunks.take("ANMF"))
             guard isExif || isFrame || chunks.skip(4), let length = chunks.little32(),
                 var content = chunks.part(length), length % 2 == 0 || chunks.skip(1)
-            else { throw .damaged(.webp, "a part of it is longer than it") }
+            else { throw .damaged(.webp, what: "a part of it is longer than it") }
             if isFrame { frames += 1 }
             guard isExif else { continue }
             // Some programs write the prefix that only JPEG needs.
@@ -76,10 +76,10 @@ struct WebPDecoder: ImageDecoder {
 
     func decode(_ data: Data, header: ImageHeader, options: ImageDecodingOptions) throws(ImageError) -> Image {
         if header.frameCount > 1 || Self.isAnimation(data) {
-            return try codec.decode(data, header, frames: 1)[0].image
+            return try codec.decode(data, header: header, frames: 1)[0].image
         }
-        let (call, stored) = (CodecCall(header, data), header.storedSize)
-        let scaled = Self.covering(options.targetSize, stored)
+        let (call, stored) = (CodecCall(header, data: data), header.storedSize)
+        let scaled = Self.covering(options.targetSize, stored: stored)
         let size = scaled ?? stored
         var hasAlpha: Int32 = 0
         let storage = try PixelStorage(size) { pixels throws(ImageError) in
@@ -111,7 +111,7 @@ struct WebPDecoder: ImageDecoder {
         guard Self.isAnimation(data) else {
             return [ImageFrame(image: try decode(data, header: header, options: options), delay: .zero)]
         }
-        return try codec.decode(data, header, frames: header.frameCount)
+        return try codec.decode(data, header: header, frames: header.frameCount)
     }
 
     private static func isAnimation(_ data: Data) -> Bool {
@@ -119,7 +119,7 @@ struct WebPDecoder: ImageDecoder {
     }
 
     /// The smallest size with the proportions of a picture that covers the target; nil if that is its own.
-    static func covering(_ target: PixelSize?, _ stored: PixelSize) -> PixelSize? {
+    static func covering(_ target: PixelSize?, stored: PixelSize) -> PixelSize? {
         guard let target else { return nil }
         let (width, height) = (max(target.width, 1), max(target.height, 1))
         guard width < stored.width, height < stored.height else { return nil }

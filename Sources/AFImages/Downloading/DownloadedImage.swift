@@ -40,7 +40,7 @@ struct ImageDownloadFailure: Error, Sendable {
         return ErrorMapping.error(failure, url: request.url)
     }
 
-    static func noImage(_ object: Any?, _ request: URLRequest) -> any Error {
+    static func noImage(_ object: Any?, request: URLRequest) -> any Error {
         let what = object.map { "\(type(of: $0))" } ?? "nothing"
         let advice = "its response serializer must be an ImageResponseSerializer"
         let text = "The session manager made \(what) of the response from \(request), and no image: \(advice)."

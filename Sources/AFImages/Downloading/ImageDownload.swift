@@ -24,10 +24,10 @@ final class ImageDownload: Sendable {
 
     init(
         _ key: ImageDownloadKey,
-        _ request: URLRequest,
-        _ manager: HTTPSessionManager,
-        _ cache: (any ImageRequestCache)?,
-        _ attempt: Attempt
+        request: URLRequest,
+        manager: HTTPSessionManager,
+        cache: (any ImageRequestCache)?,
+        attempt: Attempt
     ) {
         self.key = key
         self.request = request
@@ -68,12 +68,12 @@ struct ImageTaskEnding: Sendable {
     let image: Image?
     let error: (any Error)?
 
-    init(_ response: URLResponse?, _ object: Any?, _ error: (any Error)?, of request: URLRequest) {
+    init(_ response: URLResponse?, object: Any?, error: (any Error)?, of request: URLRequest) {
         self.response = response
         do {
             // A serializer may leave the decoding to its caller.
             image = try object as? Image ?? (error == nil ? (object as? EncodedImage)?.decode() : nil)
-            self.error = error ?? (image == nil ? ImageDownloadFailure.noImage(object, request) : nil)
+            self.error = error ?? (image == nil ? ImageDownloadFailure.noImage(object, request: request) : nil)
         } catch {
             (image, self.error) = (nil, error)
         }

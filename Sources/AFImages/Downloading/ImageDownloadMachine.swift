@@ -58,7 +58,7 @@ struct ImageDownloadMachine<Key: Hashable & Sendable, Waiter: Sendable>: Sendabl
     }
 
     /// Adds a waiter to the open download; nil if there is none.
-    mutating func join(_ key: Key, _ waiter: Waiter) -> Place? {
+    mutating func join(_ key: Key, waiter: Waiter) -> Place? {
         guard let download = open[key] else { return nil }
         let place = Place(download: download, waiter: nextNumber())
         entries[download]?.waiters.append((place.waiter, waiter))
@@ -68,7 +68,7 @@ struct ImageDownloadMachine<Key: Hashable & Sendable, Waiter: Sendable>: Sendabl
     /// Puts a download into the queue. There must be none to join.
     ///
     /// - Parameter download: From ``nextNumber()``.
-    mutating func begin(_ download: Int, _ key: Key, _ waiter: Waiter) -> Place {
+    mutating func begin(_ download: Int, key: Key, waiter: Waiter) -> Place {
         let place = Place(download: download, waiter: nextNumber())
         entries[place.download] = Entry(key: key, waiters: [(place.waiter, waiter)])
         open[key] = place.download
@@ -106,11 +106,11 @@ struct ImageDownloadMachine<Key: Hashable & Sendable, Waiter: Sendable>: Sendabl
         let waiter = entry.waiters[index].waiter
         entries[place.download]?.waiters.remove(at: index)
         let isLast = entry.waiters.count == 1
-        if isLast { abandon(place.download, entry) }
+        if isLast { abandon(place.download, entry: entry) }
         return Cancellation(waiter: waiter, isLast: isLast)
     }
 
-    private mutating func abandon(_ download: Int, _ entry: Entry) {
+    private mutating func abandon(_ download: Int, entry: Entry) {
         if open[entry.key] == download { open[entry.key] = nil }
         guard !entry.isRunning else { return }
         if let place = entry.place { queue.remove(place) }

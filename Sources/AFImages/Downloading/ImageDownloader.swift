@@ -64,9 +64,9 @@ public final class ImageDownloader: Sendable {
         core = ImageDownloaderCore(
             manager,
             ownsManager: true,
-            .fifo,
-            ImageDownloader.standardMaximum,
-            AutoPurgingImageCache()
+            prioritization: .fifo,
+            maximumActive: ImageDownloader.standardMaximum,
+            imageCache: AutoPurgingImageCache()
         )
     }
 
@@ -87,9 +87,9 @@ public final class ImageDownloader: Sendable {
         core = ImageDownloaderCore(
             sessionManager,
             ownsManager: false,
-            downloadPrioritization,
-            maximumActiveDownloads,
-            imageCache
+            prioritization: downloadPrioritization,
+            maximumActive: maximumActiveDownloads,
+            imageCache: imageCache
         )
     }
 
@@ -186,7 +186,7 @@ public final class ImageDownloader: Sendable {
         success: Success?,
         failure: Failure?
     ) -> ImageDownloadReceipt? {
-        core.download(request, receiptID) { result in
+        core.download(request, receiptID: receiptID) { result in
             MainQueue.onMainActor {
                 switch result {
                 case .success(let loaded): success?(loaded.request, loaded.response as? HTTPURLResponse, loaded.image)
@@ -212,7 +212,7 @@ public final class ImageDownloader: Sendable {
                 guard !waiting.withLock({ $0.isCancelled }) else {
                     return continuation.resume(throwing: ImageDownloadFailure.cancelled(request).error)
                 }
-                let receipt = core.download(request, UUID()) { result in
+                let receipt = core.download(request, receiptID: UUID()) { result in
                     continuation.resume(with: result.mapError { $0.error })
                 }
                 let isCancelled = waiting.withLock { waiting in

@@ -34,9 +34,9 @@ final class ImageDownloaderCore: Sendable {
     init(
         _ manager: HTTPSessionManager,
         ownsManager: Bool,
-        _ prioritization: ImageDownloadPrioritization,
-        _ maximumActive: Int,
-        _ imageCache: (any ImageRequestCache)?
+        prioritization: ImageDownloadPrioritization,
+        maximumActive: Int,
+        imageCache: (any ImageRequestCache)?
     ) {
         let machine = ImageDownloadMachine<ImageDownloadKey, ImageWaiter>(
             prioritization: prioritization,
@@ -73,8 +73,8 @@ final class ImageDownloaderCore: Sendable {
 
     func download(
         _ request: URLRequest,
-        _ receiptID: UUID,
-        _ answer: @escaping @Sendable (Result<DownloadedImage, ImageDownloadFailure>) -> Void
+        receiptID: UUID,
+        answer: @escaping @Sendable (Result<DownloadedImage, ImageDownloadFailure>) -> Void
     ) -> ImageDownloadReceipt? {
         let manager = self[\.manager]
         guard let key = ImageDownloadKey(request, by: manager) else {
@@ -82,29 +82,29 @@ final class ImageDownloaderCore: Sendable {
             return nil
         }
         let waiter = ImageWaiter(answer: answer)
-        if let receipt = state.withLock({ $0.join(key, waiter, receiptID) }) { return receipt }
-        if request.mayComeFromMemory, let image = image(for: request, key) {
+        if let receipt = state.withLock({ $0.join(key, waiter: waiter, receiptID: receiptID) }) { return receipt }
+        if request.mayComeFromMemory, let image = image(for: request, key: key) {
             answer(.success(DownloadedImage(image: image, request: request, response: nil)))
             return nil
         }
-        return begin(key, request, waiter, receiptID, by: manager)
+        return begin(key, request: request, waiter: waiter, receiptID: receiptID, by: manager)
     }
 
     /// The image in memory that a request would get, from a server judged as its server would be now.
     func imageInMemory(for request: URLRequest) -> Image? {
-        ImageDownloadKey(request, by: self[\.manager]).flatMap { image(for: request, $0) }
+        ImageDownloadKey(request, by: self[\.manager]).flatMap { image(for: request, key: $0) }
     }
 
-    private func image(for request: URLRequest, _ key: ImageDownloadKey) -> Image? {
+    private func image(for request: URLRequest, key: ImageDownloadKey) -> Image? {
         guard key.isRepeatable else { return nil }
         return self[\.imageCache]?.image(for: request, withAdditionalIdentifier: key.identifier)
     }
 
     private func begin(
         _ key: ImageDownloadKey,
-        _ request: URLRequest,
-        _ waiter: ImageWaiter,
-        _ receiptID: UUID,
+        request: URLRequest,
+        waiter: ImageWaiter,
+        receiptID: UUID,
         by manager: HTTPSessionManager
     ) -> ImageDownloadReceipt? {
         let (number, cache) = state.withLock { state in
@@ -115,34 +115,36 @@ final class ImageDownloaderCore: Sendable {
         // Without the lock: the manager or the cache may be the program's code.
         let mayGoOn = self[\.resumesDownloads] && request.mayComeFromNetwork
         let part = mayGoOn ? parts.take(key) : nil
-        let attempt = attempt(number, key, request, manager, goingOnWith: part)
-        let download = ImageDownload(key, request, manager, cache, attempt)
+        let attempt = attempt(number, key: key, request: request, manager: manager, goingOnWith: part)
+        let download = ImageDownload(key, request: request, manager: manager, cache: cache, attempt: attempt)
         let (receipt, ending) = state.withLock { state in
             let ending = state.starting.removeValue(forKey: number) ?? nil
             // Another caller may have begun it meanwhile.
-            if let receipt = state.join(key, waiter, receiptID) { return (receipt, ImageTaskEnding?.none) }
-            let place = state.machine.begin(number, key, waiter)
+            if let receipt = state.join(key, waiter: waiter, receiptID: receiptID) {
+                return (receipt, ImageTaskEnding?.none)
+            }
+            let place = state.machine.begin(number, key: key, waiter: waiter)
             state.downloads[number] = download
             return (ImageDownloadReceipt(receiptID: receiptID, download: download, place: place), ending)
         }
         // Another caller was first: cancel this task, which the manager holds until it has ended.
         if receipt.download !== download { attempt.task.cancel() }
-        if let ending { ended(number, ending) }
+        if let ending { ended(number, ending: ending) }
         startNext()
         return receipt
     }
 
     private func attempt(
         _ number: Int,
-        _ key: ImageDownloadKey,
-        _ request: URLRequest,
-        _ manager: HTTPSessionManager,
+        key: ImageDownloadKey,
+        request: URLRequest,
+        manager: HTTPSessionManager,
         goingOnWith part: PartialImage?
     ) -> ImageDownload.Attempt {
         let (limit, resumes) = state.withLock { ($0.maximumResponseSize, $0.resumesDownloads) }
         let delegate = ImageTaskDelegate(
             manager,
-            request,
+            request: request,
             goingOnWith: part,
             limit: limit,
             judgement: key.judgement
@@ -156,7 +158,7 @@ final class ImageDownloaderCore: Sendable {
                 uploadProgress: nil,
                 downloadProgress: nil
             ) { [self] response, object, error in
-                ended(number, ImageTaskEnding(response, object, error, of: request))
+                ended(number, ending: ImageTaskEnding(response, object: object, error: error, of: request))
             }
         }
         task.delegate = delegate
@@ -197,7 +199,7 @@ final class ImageDownloaderCore: Sendable {
 
     // MARK: - Ending
 
-    private func ended(_ number: Int, _ ending: ImageTaskEnding) {
+    private func ended(_ number: Int, ending: ImageTaskEnding) {
         let found = state.withLock { state -> (download: ImageDownload, isAwaited: Bool)? in
             if state.starting.keys.contains(number) { state.starting[number] = .some(ending) }
             return state.downloads[number].map { ($0, state.machine.isAwaited(number)) }
@@ -208,7 +210,13 @@ final class ImageDownloaderCore: Sendable {
             var request = download.request
             // The cache answers no request for the rest.
             if mayBeStored { request.cachePolicy = .returnCacheDataDontLoad }
-            let attempt = attempt(number, download.key, request, download.manager, goingOnWith: nil)
+            let attempt = attempt(
+                number,
+                key: download.key,
+                request: request,
+                manager: download.manager,
+                goingOnWith: nil
+            )
             download.begin(again: attempt, after: mayBeStored ? ending : nil)
             // If the last waiter has cancelled meanwhile, it has cancelled the former task.
             if !state.withLock({ $0.machine.isAwaited(number) }) { download.task.cancel() }
@@ -233,10 +241,12 @@ extension ImageDownloaderCore.State {
     /// Joins the download for a key, if there is one.
     fileprivate mutating func join(
         _ key: ImageDownloadKey,
-        _ waiter: ImageWaiter,
-        _ receiptID: UUID
+        waiter: ImageWaiter,
+        receiptID: UUID
     ) -> ImageDownloadReceipt? {
-        guard let place = machine.join(key, waiter), let download = downloads[place.download] else { return nil }
+        guard let place = machine.join(key, waiter: waiter), let download = downloads[place.download] else {
+            return nil
+        }
         return ImageDownloadReceipt(receiptID: receiptID, download: download, place: place)
     }
 }

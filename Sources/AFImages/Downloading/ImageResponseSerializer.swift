@@ -85,11 +85,11 @@ open class ImageResponseSerializer: HTTPResponseSerializer, @unchecked Sendable 
             let state = state.withLock { $0 }
             do throws(ImageError) {
                 let file = try EncodedImage(body, scale: state.imageScale, options: state.options)
-                if state.requiresMatchingContentType { try Self.check(file, response?.mimeType) }
+                if state.requiresMatchingContentType { try Self.check(file, type: response?.mimeType) }
                 guard state.inflates else { return file }
                 return try ImageDecodingQueue.shared.decodeNow(file)
             } catch {
-                throw Self.described(error, response, body)
+                throw Self.described(error, response: response, body: body)
             }
         }
     }
@@ -101,7 +101,7 @@ open class ImageResponseSerializer: HTTPResponseSerializer, @unchecked Sendable 
         "image/bmp": .bmp, "image/x-bmp": .bmp, "image/x-win-bitmap": .bmp, "image/ico": .ico, "image/x-icon": .ico,
     ]
 
-    private static func check(_ file: EncodedImage, _ type: String?) throws(ImageError) {
+    private static func check(_ file: EncodedImage, type: String?) throws(ImageError) {
         guard let type, let announced = formats[type], announced != file.header.format else { return }
         throw ImageError(
             .mismatch,
@@ -110,7 +110,7 @@ open class ImageResponseSerializer: HTTPResponseSerializer, @unchecked Sendable 
         )
     }
 
-    private static func described(_ failure: ImageError, _ response: URLResponse?, _ body: Data) -> NSError {
+    private static func described(_ failure: ImageError, response: URLResponse?, body: Data) -> NSError {
         var userInfo: [String: Any] = [
             NSLocalizedDescriptionKey: "Request failed: \(failure.text)",
             HTTPResponseSerializer.decodingErrorKey: failure,
@@ -138,7 +138,7 @@ open class ImageResponseSerializer: HTTPResponseSerializer, @unchecked Sendable 
     public required init?(coder: NSCoder) {
         var state = State()
         do {
-            try coder.readJSON(State.self, .image) { state = $0 }
+            try coder.readJSON(State.self, key: .image) { state = $0 }
         } catch {
             return nil
         }
@@ -152,6 +152,6 @@ open class ImageResponseSerializer: HTTPResponseSerializer, @unchecked Sendable 
         var state = state.withLock { $0 }
         // JSON has no infinity and no NaN.
         if !state.imageScale.isFinite { state.imageScale = 0 }
-        coder.writeJSON(state, .image)
+        coder.writeJSON(state, key: .image)
     }
 }

@@ -34,7 +34,7 @@ final class ImageTaskDelegate: URLSessionDataDelegate {
 
     init(
         _ manager: URLSessionManager,
-        _ request: URLRequest,
+        request: URLRequest,
         goingOnWith part: PartialImage?,
         limit: Int64,
         judgement: [UInt8]?,
@@ -63,11 +63,11 @@ final class ImageTaskDelegate: URLSessionDataDelegate {
         didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
-        guard state.withLock({ self.accept(response, &$0) }) else { return completionHandler(.cancel) }
+        guard state.withLock({ self.accept(response, state: &$0) }) else { return completionHandler(.cancel) }
         manager.urlSession(session, dataTask: dataTask, didReceive: response, completionHandler: completionHandler)
     }
 
-    private func accept(_ response: URLResponse, _ state: inout State) -> Bool {
+    private func accept(_ response: URLResponse, state: inout State) -> Bool {
         let offered = state.offered
         state.offered = nil
         let isJudgedAlike = manager.judgement == judgement

@@ -101,9 +101,9 @@ extension Refreshing {
         forget()
         guard let task, task.state != .completed else { return }
         if task.state == .running { begin() } else { end() }
-        hear(.networkingTaskDidResume, of: task, begin)
-        hear(.networkingTaskDidSuspend, of: task, end)
-        hear(.networkingTaskDidComplete, of: task, end)
+        hear(.networkingTaskDidResume, of: task, call: begin)
+        hear(.networkingTaskDidSuspend, of: task, call: end)
+        hear(.networkingTaskDidComplete, of: task, call: end)
     }
 
     /// Stops following the former operation, and follows an operation until it has finished.
@@ -111,8 +111,8 @@ extension Refreshing {
         forget()
         guard !operation.isFinished else { return }
         if operation.isExecuting { begin() } else { end() }
-        hear(.networkingOperationDidStart, of: operation, begin)
-        hear(.networkingOperationDidFinish, of: operation, end)
+        hear(.networkingOperationDidStart, of: operation, call: begin)
+        hear(.networkingOperationDidFinish, of: operation, call: end)
     }
 
     private func forget() {
@@ -120,9 +120,9 @@ extension Refreshing {
         generation += 1
     }
 
-    private func hear(_ name: Notification.Name, of object: AnyObject, _ call: @escaping Call) {
+    private func hear(_ name: Notification.Name, of object: AnyObject, call: @escaping Call) {
         let generation = generation
-        let observation = NotificationObservation(of: name, object) { [weak self] _ in
+        let observation = NotificationObservation(of: name, object: object) { [weak self] _ in
             MainQueue.onMainActor {
                 // A notification of the former task or operation may arrive late.
                 if self?.generation == generation { call() }

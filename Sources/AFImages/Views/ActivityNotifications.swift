@@ -17,7 +17,7 @@ final class ActivityNotifications: Sendable {
 
     private let observations: [NotificationObservation]
 
-    init(_ center: NotificationCenter, _ tell: @escaping @Sendable (News) -> Void) {
+    init(_ center: NotificationCenter, tell: @escaping @Sendable (News) -> Void) {
         observations = Self.names.map { name in
             NotificationObservation(of: name, in: center) { notification in
                 if let news = Self.news(notification) { tell(news) }
@@ -49,9 +49,9 @@ final class NotificationObservation: @unchecked Sendable {
     /// - Parameter object: The sender to observe; nil for all.
     init(
         of name: Notification.Name,
-        _ object: AnyObject? = nil,
+        object: AnyObject? = nil,
         in center: NotificationCenter = .default,
-        _ body: @escaping @Sendable (Notification) -> Void
+        body: @escaping @Sendable (Notification) -> Void
     ) {
         self.center = center
         token = center.addObserver(forName: name, object: object, queue: nil, using: body)

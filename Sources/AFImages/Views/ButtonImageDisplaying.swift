@@ -51,7 +51,7 @@ extension ButtonImageDisplaying {
         failure: ImageDownloader.Failure?
     ) {
         let order = ImageSlot.Order(request: request, placeholder: placeholderImage, success: success, failure: failure)
-        let slot = buttonImageLoading.slot(.image, state)
+        let slot = buttonImageLoading.slot(.image, state: state)
         slot.load(order, by: downloader) { [weak self] image in
             self?.setImage(image, for: state)
         }
@@ -59,7 +59,7 @@ extension ButtonImageDisplaying {
 
     /// Cancels the request for the image of a state. Its closures are not called.
     public func cancelImageDownloadTask(for state: ControlState) {
-        buttonImageLoading.slot(.image, state).cancel()
+        buttonImageLoading.slot(.image, state: state).cancel()
     }
 
     // MARK: - Background images
@@ -86,7 +86,7 @@ extension ButtonImageDisplaying {
         failure: ImageDownloader.Failure?
     ) {
         let order = ImageSlot.Order(request: request, placeholder: placeholderImage, success: success, failure: failure)
-        let slot = buttonImageLoading.slot(.background, state)
+        let slot = buttonImageLoading.slot(.background, state: state)
         slot.load(order, by: downloader) { [weak self] image in
             self?.setBackgroundImage(image, for: state)
         }
@@ -94,7 +94,7 @@ extension ButtonImageDisplaying {
 
     /// Cancels the request for the background image of a state. Its closures are not called.
     public func cancelBackgroundImageDownloadTask(for state: ControlState) {
-        buttonImageLoading.slot(.background, state).cancel()
+        buttonImageLoading.slot(.background, state: state).cancel()
     }
 }
 
@@ -120,7 +120,7 @@ extension ButtonImageDisplaying {
     /// For a new button.
     public nonisolated init() {}
 
-    func slot(_ kind: Kind, _ state: ControlState) -> ImageSlot {
+    func slot(_ kind: Kind, state: ControlState) -> ImageSlot {
         let known: Set<ControlState> = [.normal, .highlighted, .selected, .disabled]
         let place = Place(kind: kind, state: known.contains(state) ? state : .normal)
         if let slot = slots[place] { return slot }

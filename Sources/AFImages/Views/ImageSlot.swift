@@ -40,23 +40,23 @@ import Foundation
         if receipt?.task.originalRequest?.url?.absoluteString == url.absoluteString { return }
         cancel()
         if let image = downloader.imageInMemory(for: request) {
-            return finish(order.success, request, nil, image, show)
+            return finish(order.success, request: request, response: nil, image: image, show: show)
         }
         if let placeholder = order.placeholder { show(placeholder) }
-        download(order, by: downloader, show)
+        download(order, by: downloader, show: show)
     }
 
     private func download(
         _ order: Order,
         by downloader: ImageDownloader,
-        _ show: @escaping @MainActor @Sendable (Image?) -> Void
+        show: @escaping @MainActor @Sendable (Image?) -> Void
     ) {
         let id = UUID()
         // Set before the call: the answer counts even without a receipt.
         waiting = Waiting(id: id, downloader: downloader)
         let receipt = downloader.downloadImage(for: order.request, withReceiptID: id) { [weak self] in
             guard let self, take(id) else { return }
-            finish(order.success, $0, $1, $2, show)
+            finish(order.success, request: $0, response: $1, image: $2, show: show)
         } failure: { [weak self] in
             guard let self, take(id) else { return }
             order.failure?($0, $1, $2)
@@ -66,10 +66,10 @@ import Foundation
 
     private func finish(
         _ success: ImageDownloader.Success?,
-        _ request: URLRequest,
-        _ response: HTTPURLResponse?,
-        _ image: Image,
-        _ show: @MainActor (Image?) -> Void
+        request: URLRequest,
+        response: HTTPURLResponse?,
+        image: Image,
+        show: @MainActor (Image?) -> Void
     ) {
         if let success { success(request, response, image) } else { show(image) }
     }

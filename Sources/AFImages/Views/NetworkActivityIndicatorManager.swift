@@ -225,11 +225,11 @@ final class ActivityTimer: Sendable {}
 /// Measures delays.
 protocol ActivityClock: Sendable {
     /// Calls `body` on the main queue, not before `seconds` have passed.
-    func call(after seconds: TimeInterval, _ body: @escaping @MainActor @Sendable () -> Void)
+    func call(after seconds: TimeInterval, body: @escaping @MainActor @Sendable () -> Void)
 }
 
 private struct MainQueueClock: ActivityClock {
-    func call(after seconds: TimeInterval, _ body: @escaping @MainActor @Sendable () -> Void) {
+    func call(after seconds: TimeInterval, body: @escaping @MainActor @Sendable () -> Void) {
         // At most a year: the deadline of an infinite delay would trap. NaN counts as 0.
         let seconds = min(max(seconds.isNaN ? 0 : seconds, 0), 31_536_000)
         DispatchQueue.main.asyncAfter(deadline: .now() + seconds) { MainQueue.onMainActor(body) }

@@ -18,7 +18,7 @@ extension ProgressDisplaying {
     ///   - task: A task of a ``/AFNetworking/URLSessionManager``; one that has completed is not followed.
     ///   - animated: Whether the view moves from one progress to the next.
     public func setProgressWithUploadProgress(of task: URLSessionUploadTask, animated: Bool) {
-        follow(task, \.upload, animated) { $0.fractionSent }
+        follow(task, direction: \.upload, animated: animated) { $0.fractionSent }
     }
 
     /// Shows how much of the response's body has arrived, until the task has completed.
@@ -29,14 +29,14 @@ extension ProgressDisplaying {
     ///   - task: A task of a ``/AFNetworking/URLSessionManager``; one that has completed is not followed.
     ///   - animated: Whether the view moves from one progress to the next.
     public func setProgressWithDownloadProgress(of task: URLSessionTask, animated: Bool) {
-        follow(task, \.download, animated) { $0.fractionReceived }
+        follow(task, direction: \.download, animated: animated) { $0.fractionReceived }
     }
 
     private func follow(
         _ task: URLSessionTask,
-        _ direction: ReferenceWritableKeyPath<ProgressFollowing, Task<Void, Never>?>,
-        _ animated: Bool,
-        _ fraction: @escaping @Sendable (TransferProgress) -> Double?
+        direction: ReferenceWritableKeyPath<ProgressFollowing, Task<Void, Never>?>,
+        animated: Bool,
+        fraction: @escaping @Sendable (TransferProgress) -> Double?
     ) {
         guard task.state != .completed, let manager = task.session.delegate as? URLSessionManager else { return }
         let steps = manager.progressSteps(of: task)

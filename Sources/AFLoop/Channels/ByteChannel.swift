@@ -18,7 +18,7 @@ package protocol ByteChannel: AnyObject {
     func read(into buffer: UnsafeMutableRawBufferPointer) -> ChannelRead
 
     /// Writes a prefix of `first` followed by `second`, in one piece if possible.
-    func write(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) -> ChannelWrite
+    func write(_ first: UnsafeRawBufferPointer, second: UnsafeRawBufferPointer) -> ChannelWrite
 
     /// Says that nothing more will be written; reading goes on. Idempotent. What was written before still leaves.
     func endWriting()
@@ -73,7 +73,7 @@ package protocol ChannelOpener: Sendable {
     /// Starts connecting. The handler is told when the attempt has ended.
     func open(
         _ address: SocketAddress,
-        _ options: SocketOptions,
+        options: SocketOptions,
         on loop: EventLoop
     ) throws(SystemCallError) -> any ByteChannel
 }

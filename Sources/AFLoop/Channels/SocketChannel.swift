@@ -25,7 +25,7 @@ package final class SocketChannel: ByteChannel, ChannelTarget, DeferredClosing {
     /// Starts connecting to `address`.
     package init(
         connectingTo address: SocketAddress,
-        _ options: SocketOptions = SocketOptions(),
+        options: SocketOptions = SocketOptions(),
         on loop: EventLoop
     ) throws(SystemCallError) {
         if options.link.avoidsCellular, address.isReachedByCellular {
@@ -108,7 +108,7 @@ package final class SocketChannel: ByteChannel, ChannelTarget, DeferredClosing {
         return .wouldBlock
     }
 
-    package func write(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) -> ChannelWrite {
+    package func write(_ first: UnsafeRawBufferPointer, second: UnsafeRawBufferPointer) -> ChannelWrite {
         guard isOpen else { return .failed(SystemCallError(.send, code: EBADF)) }
         let wanted = first.count + second.count
         let count = caf_send(descriptor, first.baseAddress, first.count, second.baseAddress, second.count)
@@ -157,7 +157,7 @@ package final class SocketChannel: ByteChannel, ChannelTarget, DeferredClosing {
         isReadable = false
         isWritable = false
         handler = nil
-        loop.deregister(token, descriptor)
+        loop.deregister(token, descriptor: descriptor)
         loop.deferClose(self)
     }
 
@@ -173,9 +173,9 @@ package struct SocketOpener: ChannelOpener {
 
     package func open(
         _ address: SocketAddress,
-        _ options: SocketOptions,
+        options: SocketOptions,
         on loop: EventLoop
     ) throws(SystemCallError) -> any ByteChannel {
-        try SocketChannel(connectingTo: address, options, on: loop)
+        try SocketChannel(connectingTo: address, options: options, on: loop)
     }
 }

@@ -2,8 +2,8 @@
 package protocol DialClient: AnyObject {
     /// Told before, of the addresses that are going to be tried.
     func dialResolved(_ dial: Dialer, to addresses: [SocketAddress])
-    func dialSucceeded(_ dial: Dialer, _ channel: any ByteChannel)
-    func dialFailed(_ dial: Dialer, _ failure: DialFailure)
+    func dialSucceeded(_ dial: Dialer, channel: any ByteChannel)
+    func dialFailed(_ dial: Dialer, failure: DialFailure)
 }
 
 extension DialClient {
@@ -46,7 +46,7 @@ package final class Dialer: ResolverClient, TimerTarget {
     /// How it went so far, with the addresses that have not answered yet.
     package var presentReport: DialReport {
         var present = report
-        for number in attempts.keys.sorted() { present.attempts.append(attempt(number, .unanswered)) }
+        for number in attempts.keys.sorted() { present.attempts.append(attempt(number, outcome: .unanswered)) }
         return present
     }
 
@@ -126,24 +126,24 @@ package final class Dialer: ResolverClient, TimerTarget {
 
     private func attempt(_ number: Int) {
         let address = machine.addresses[number]
-        guard rules.allows?(address) ?? true else { return attemptEnded(number, .forbidden) }
+        guard rules.allows?(address) ?? true else { return attemptEnded(number, outcome: .forbidden) }
         restartDelay()
         do {
-            let channel = try opener.open(address, rules.options, on: loop)
-            let attempt = Attempt(number, channel, of: self)
+            let channel = try opener.open(address, options: rules.options, on: loop)
+            let attempt = Attempt(number, channel: channel, of: self)
             attempts[number] = attempt
             channel.handler = attempt
             if let limit = rules.attemptLimit {
                 attempt.timer = loop.startTimer(at: loop.now + limit, in: .all, for: attempt)
             }
         } catch {
-            attemptEnded(number, error.call == .route ? .cellular : .failed(error))
+            attemptEnded(number, outcome: error.call == .route ? .cellular : .failed(error))
         }
     }
 
-    fileprivate func attemptEnded(_ number: Int, _ outcome: DialAttempt.Outcome) {
+    fileprivate func attemptEnded(_ number: Int, outcome: DialAttempt.Outcome) {
         if let attempt = attempts.removeValue(forKey: number) { drop(attempt) }
-        note(number, outcome)
+        note(number, outcome: outcome)
         perform(machine.attemptFailed(number))
     }
 
@@ -164,26 +164,26 @@ package final class Dialer: ResolverClient, TimerTarget {
     private func win(_ number: Int) {
         guard let winner = attempts.removeValue(forKey: number), let client else { return }
         stopTimer(of: winner)
-        note(number, .connected)
+        note(number, outcome: .connected)
         report.connectEnded = loop.now
         closeAttempts(except: number)
         self.client = nil
         winner.channel.handler = nil
-        client.dialSucceeded(self, winner.channel)
+        client.dialSucceeded(self, channel: winner.channel)
     }
 
     private func fail(_ failure: DialFailure) {
         guard let client else { return }
         closeAttempts(except: nil)
         self.client = nil
-        client.dialFailed(self, failure)
+        client.dialFailed(self, failure: failure)
     }
 
     private func closeAttempts(except winner: Int?, noting outcome: DialAttempt.Outcome = .abandoned) {
         if let delay { loop.cancelTimer(delay) }
         delay = nil
         for (number, attempt) in attempts.sorted(by: { $0.key < $1.key }) where number != winner {
-            note(number, outcome)
+            note(number, outcome: outcome)
             drop(attempt)
         }
         attempts.removeAll()
@@ -194,11 +194,11 @@ package final class Dialer: ResolverClient, TimerTarget {
         delay = machine.hasUntried ? loop.startTimer(at: loop.now + DialMachine.attemptDelay, in: .all, for: self) : nil
     }
 
-    private func note(_ number: Int, _ outcome: DialAttempt.Outcome) {
-        report.attempts.append(attempt(number, outcome))
+    private func note(_ number: Int, outcome: DialAttempt.Outcome) {
+        report.attempts.append(attempt(number, outcome: outcome))
     }
 
-    private func attempt(_ number: Int, _ outcome: DialAttempt.Outcome) -> DialAttempt {
+    private func attempt(_ number: Int, outcome: DialAttempt.Outcome) -> DialAttempt {
         DialAttempt(address: machine.addresses[number], outcome: outcome)
     }
 }
@@ -210,7 +210,7 @@ private final class Attempt: ChannelHandler, TimerTarget {
     private let number: Int
     private let dialer: Dialer
 
-    init(_ number: Int, _ channel: any ByteChannel, of dialer: Dialer) {
+    init(_ number: Int, channel: any ByteChannel, of dialer: Dialer) {
         self.number = number
         self.channel = channel
         self.dialer = dialer
@@ -222,13 +222,13 @@ private final class Attempt: ChannelHandler, TimerTarget {
             try channel.finishConnecting()
             dialer.attemptConnected(number)
         } catch {
-            dialer.attemptEnded(number, .failed(error))
+            dialer.attemptEnded(number, outcome: .failed(error))
         }
     }
 
     func timerFired(_ timer: TimerID) {
         self.timer = nil
-        dialer.attemptEnded(number, .unanswered)
+        dialer.attemptEnded(number, outcome: .unanswered)
     }
 }
 

@@ -29,7 +29,7 @@ package final class DiskFile: Sendable {
         try? close()
     }
 
-    private func perform(_ call: SystemCall, _ body: (Int32) -> Int) throws(SystemCallError) -> Int {
+    private func perform(_ call: SystemCall, body: (Int32) -> Int) throws(SystemCallError) -> Int {
         let open = descriptor.load(ordering: .relaxed)
         let result = open >= 0 ? body(open) : -Int(EBADF)
         guard result >= 0 else { throw SystemCallError(call, code: Int32(-result)) }

@@ -15,23 +15,23 @@ package final class Folder: Sendable {
     }
 
     package convenience init(path: String) throws(SystemCallError) {
-        self.init(try Folder.check(.open, caf_open_folder(path)))
+        self.init(try Folder.check(.open, result: caf_open_folder(path)))
     }
 
     /// A folder in this one, made for us alone if it is missing.
     package func ownFolder(named name: String) throws(SystemCallError) -> Folder {
         let result = caf_open_own_folder(descriptor, name)
-        return Folder(try Folder.check(result == -EEXIST || result == -ENOSPC ? .mkdir : .open, result))
+        return Folder(try Folder.check(result == -EEXIST || result == -ENOSPC ? .mkdir : .open, result: result))
     }
 
     /// A folder in this one, not through a link.
     package func folder(named name: String) throws(SystemCallError) -> Folder {
-        Folder(try Folder.check(.open, caf_open_folder_at(descriptor, name)))
+        Folder(try Folder.check(.open, result: caf_open_folder_at(descriptor, name)))
     }
 
     /// Makes a file that has `name` at once, which nothing may have yet.
     package func makeNamedFile(_ name: String) throws(SystemCallError) -> DiskFile {
-        DiskFile(try Folder.check(.open, caf_create_named_file(descriptor, name)))
+        DiskFile(try Folder.check(.open, result: caf_create_named_file(descriptor, name)))
     }
 
     /// Makes a file, without a name where the file system can do that, and else with
@@ -39,39 +39,39 @@ package final class Folder: Sendable {
     package func makeFile(named name: String) throws(SystemCallError) -> (file: DiskFile, hasName: Bool) {
         var hasName = false
         let result = caf_create_file(descriptor, name, &hasName)
-        return (DiskFile(try Folder.check(.open, result)), hasName)
+        return (DiskFile(try Folder.check(.open, result: result)), hasName)
     }
 
     package func openFile(named name: String) throws(SystemCallError) -> DiskFile {
-        DiskFile(try Folder.check(.open, caf_open_file(descriptor, name)))
+        DiskFile(try Folder.check(.open, result: caf_open_file(descriptor, name)))
     }
 
     /// Not through a link, whatever it is: look at its status before reading.
     package func openFileForReading(named name: String) throws(SystemCallError) -> DiskFile {
-        DiskFile(try Folder.check(.open, caf_open_file_for_reading(descriptor, name)))
+        DiskFile(try Folder.check(.open, result: caf_open_file_for_reading(descriptor, name)))
     }
 
     package func status() throws(SystemCallError) -> FileStatus {
         var status = caf_file_status()
-        _ = try Folder.check(.fstat, caf_file_status_of(descriptor, &status))
+        _ = try Folder.check(.fstat, result: caf_file_status_of(descriptor, &status))
         return FileStatus(status)
     }
 
     package func status(of name: String) throws(SystemCallError) -> FileStatus {
         var status = caf_file_status()
-        _ = try Folder.check(.fstat, caf_file_status_at(descriptor, name, &status))
+        _ = try Folder.check(.fstat, result: caf_file_status_at(descriptor, name, &status))
         return FileStatus(status)
     }
 
     /// Renames what must be there to what must not.
     package func rename(_ from: String, to name: String) throws(SystemCallError) {
-        _ = try Folder.check(.rename, caf_rename(descriptor, from, name))
+        _ = try Folder.check(.rename, result: caf_rename(descriptor, from, name))
     }
 
     /// Renames what must be there to `name`. A file that has that name already is replaced in the same step: no reader
     /// ever finds neither.
     package func replace(_ name: String, with other: String) throws(SystemCallError) {
-        _ = try Folder.check(.rename, caf_replace(descriptor, other, name))
+        _ = try Folder.check(.rename, result: caf_replace(descriptor, other, name))
     }
 
     /// Moves what must be there to `name` in a folder of the same file system, with one step.
@@ -83,27 +83,27 @@ package final class Folder: Sendable {
         in folder: Folder,
         replacing: Bool
     ) throws(SystemCallError) {
-        _ = try Folder.check(.rename, caf_move(descriptor, from, folder.descriptor, name, replacing))
+        _ = try Folder.check(.rename, result: caf_move(descriptor, from, folder.descriptor, name, replacing))
     }
 
     /// Waits until the names in the folder would outlive a power failure.
     package func sync() throws(SystemCallError) {
-        _ = try Folder.check(.fsync, caf_sync(descriptor))
+        _ = try Folder.check(.fsync, result: caf_sync(descriptor))
     }
 
     package func remove(_ name: String) throws(SystemCallError) {
-        _ = try Folder.check(.unlink, caf_unlink(descriptor, name))
+        _ = try Folder.check(.unlink, result: caf_unlink(descriptor, name))
     }
 
     /// Removes a folder in this one, which must be empty.
     package func removeFolder(_ name: String) throws(SystemCallError) {
-        _ = try Folder.check(.unlink, caf_remove_folder(descriptor, name))
+        _ = try Folder.check(.unlink, result: caf_remove_folder(descriptor, name))
     }
 
     /// How many bytes the file system has left for this user.
     package func freeSpace() throws(SystemCallError) -> Int64 {
         var bytes: Int64 = 0
-        _ = try Folder.check(.fstat, caf_free_space(descriptor, &bytes))
+        _ = try Folder.check(.fstat, result: caf_free_space(descriptor, &bytes))
         return bytes
     }
 
@@ -131,11 +131,11 @@ package final class Folder: Sendable {
                 pointer
             )
         }
-        _ = try Folder.check(.open, result)
+        _ = try Folder.check(.open, result: result)
         return list.names
     }
 
-    private static func check(_ call: SystemCall, _ result: Int32) throws(SystemCallError) -> Int32 {
+    private static func check(_ call: SystemCall, result: Int32) throws(SystemCallError) -> Int32 {
         guard result >= 0 else { throw SystemCallError(call, code: -result) }
         return result
     }

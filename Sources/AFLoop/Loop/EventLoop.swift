@@ -93,7 +93,7 @@ public final class EventLoop: @unchecked Sendable {
 
     /// Runs `body` on the loop, in a later turn, after everything enqueued before.
     /// The loop is woken only if it sleeps and no thread has woken it yet.
-    package func enqueue(in modes: LoopModes = .common, _ body: sending @escaping () -> Void) {
+    package func enqueue(in modes: LoopModes = .common, body: sending @escaping () -> Void) {
         let job = Job(modes: modes, body: body)
         let wake = inbox.withLock { inbox in
             guard !inbox.isRetired else { return false }
@@ -129,7 +129,7 @@ public final class EventLoop: @unchecked Sendable {
     }
 
     /// Runs one callback of a batch whose callbacks run apart from each other. The last one wakes the loop for all.
-    package func batchingWakes(in batch: ScatteredBatch, _ callback: () -> Void) {
+    package func batchingWakes(in batch: ScatteredBatch, callback: () -> Void) {
         markingThread(callback)
         if batch.endsOne() { wakeIfOwed() }
     }
@@ -367,7 +367,7 @@ extension EventLoop {
     }
 
     /// From here on no event reaches the target, not even one already collected.
-    package func deregister(_ token: PollToken, _ descriptor: Int32) {
+    package func deregister(_ token: PollToken, descriptor: Int32) {
         if registry.remove(token) { poller.remove(descriptor) }
     }
 

@@ -35,7 +35,7 @@ package final class LoopObserver {
     let activities: Activities
     let body: (Activities) -> Void
 
-    package init(_ activities: Activities, _ body: @escaping (Activities) -> Void) {
+    package init(_ activities: Activities, body: @escaping (Activities) -> Void) {
         self.activities = activities
         self.body = body
     }

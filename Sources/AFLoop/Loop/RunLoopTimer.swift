@@ -27,7 +27,7 @@ package final class RunLoopTimer: Sendable {
     /// Nil in a program without Core Foundation.
     ///
     /// - Parameter block: What to do when it fires, on the thread of the run loop.
-    package init?(in place: Place, modes: [String], _ block: @escaping @Sendable () -> Void) {
+    package init?(in place: Place, modes: [String], block: @escaping @Sendable () -> Void) {
         let number = RunLoopTimer.shared.withLock { shared in
             defer { shared.next += 1 }
             shared.blocks[shared.next] = block

@@ -108,20 +108,20 @@ struct TimerHeap {
 
     private mutating func place(_ entry: Entry) {
         heap.append(entry)
-        siftUp(from: heap.count - 1, entry)
+        siftUp(from: heap.count - 1, entry: entry)
     }
 
     private mutating func removeEntry(at position: Int) {
         slots[Int(heap[position].slot)].position = TimerHeap.unplaced
         guard let last = heap.popLast(), position < heap.count else { return }
         if position > 0, last.isBefore(heap[(position - 1) / 2]) {
-            siftUp(from: position, last)
+            siftUp(from: position, entry: last)
         } else {
-            siftDown(from: position, last)
+            siftDown(from: position, entry: last)
         }
     }
 
-    private mutating func siftUp(from start: Int, _ entry: Entry) {
+    private mutating func siftUp(from start: Int, entry: Entry) {
         var position = start
         while position > 0 {
             let parent = (position - 1) / 2
@@ -132,7 +132,7 @@ struct TimerHeap {
         put(entry, at: position)
     }
 
-    private mutating func siftDown(from start: Int, _ entry: Entry) {
+    private mutating func siftDown(from start: Int, entry: Entry) {
         var position = start
         while true {
             var child = 2 * position + 1

@@ -27,11 +27,11 @@ package final class GetaddrinfoResolver: Resolver {
         clients[name] = [client]
         let resolver = LoopBound(confined: self, on: loop)
         let refusal = queue.submit(name) { answer in
-            resolver.loop.enqueue(in: .all) { resolver.value.finish(name, answer) }
+            resolver.loop.enqueue(in: .all) { resolver.value.finish(name, answer: answer) }
         }
         guard let refusal else { return }
         // Also a refusal is answered in a later turn: callers never have to expect an answer inside their own call.
-        loop.enqueue(in: .all) { resolver.value.finish(name, .failure(refusal)) }
+        loop.enqueue(in: .all) { resolver.value.finish(name, answer: .failure(refusal)) }
     }
 
     package func cancel(_ client: any ResolverClient) {
@@ -42,7 +42,7 @@ package final class GetaddrinfoResolver: Resolver {
         if clients[name]?.isEmpty == true, queue.withdraw(name) { clients[name] = nil }
     }
 
-    private func finish(_ name: String, _ answer: Result<[SocketAddress], ResolutionFailure>) {
+    private func finish(_ name: String, answer: Result<[SocketAddress], ResolutionFailure>) {
         let answer = LoopbackNames.checked(answer, of: name)
         let answered = clients.removeValue(forKey: name) ?? []
         for client in answered { names[ObjectIdentifier(client)] = nil }

@@ -131,7 +131,7 @@ package enum InterfaceKind: Sendable, Hashable {
     package init(hardware: UInt16, link: String?, name: String, facts: InterfaceFacts) {
         if hardware == Hardware.loopback {
             self = .loopback
-        } else if InterfaceKind.isCellular(hardware, link, name, facts) {
+        } else if InterfaceKind.isCellular(hardware, link: link, name: name, facts: facts) {
             self = .cellular
         } else if facts.isWireless || Hardware.wireless.contains(hardware) || link == "virt_wifi" {
             self = .wifi
@@ -143,8 +143,7 @@ package enum InterfaceKind: Sendable, Hashable {
         }
     }
 
-    private static func isCellular(_ hardware: UInt16, _ link: String?, _ name: String, _ facts: InterfaceFacts) -> Bool
-    {
+    private static func isCellular(_ hardware: UInt16, link: String?, name: String, facts: InterfaceFacts) -> Bool {
         if facts.isCellular || hardware == Hardware.rawIP || link.map(cellularLinks.contains) == true { return true }
         // Modems that speak PPP or nothing at all, under the name the kernel gives them.
         return name.hasPrefix("wwan") && [Hardware.ppp, Hardware.none, Hardware.ethernet].contains(hardware)

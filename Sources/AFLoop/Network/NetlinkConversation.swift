@@ -34,7 +34,7 @@ struct NetlinkConversation {
     mutating func list<Part>(
         _ question: (UInt32) -> [UInt8],
         of type: UInt16,
-        _ part: (NetlinkMessage) throws(NetlinkFailure) -> Part?
+        part: (NetlinkMessage) throws(NetlinkFailure) -> Part?
     ) throws(NetlinkFailure) -> [Part] {
         try ask(question)
         var parts: [Part] = []
@@ -58,7 +58,7 @@ struct NetlinkConversation {
     /// The one answer to a question, as `found` makes it.
     mutating func answer<Answer>(
         _ question: (UInt32) -> [UInt8]?,
-        _ found: (NetlinkMessage) -> Answer?
+        found: (NetlinkMessage) -> Answer?
     ) throws(NetlinkFailure) -> Answer {
         try ask { question($0) ?? [] }
         for _ in 0..<NetlinkConversation.patience {

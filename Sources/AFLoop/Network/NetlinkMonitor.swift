@@ -133,7 +133,7 @@ private final class NetlinkSocket: ChannelTarget, DeferredClosing {
     func close() {
         guard isOpen else { return }
         isOpen = false
-        loop.deregister(token, descriptor)
+        loop.deregister(token, descriptor: descriptor)
         loop.deferClose(self)
     }
 

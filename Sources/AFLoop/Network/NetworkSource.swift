@@ -57,7 +57,7 @@ package struct KernelNetwork: NetworkSource {
             var conversation = try converse()
             let interfaces = try self.interfaces(&conversation)
             var routes: [SocketAddress: RouteAnswer] = [:]
-            for address in addresses { routes[address] = try route(to: address, &conversation) }
+            for address in addresses { routes[address] = try route(to: address, conversation: &conversation) }
             let reading = NetworkReading(interfaces: interfaces, routes: routes)
             guard reading.isConsistent else { throw .unsettled }
             return reading
@@ -68,7 +68,7 @@ package struct KernelNetwork: NetworkSource {
     package func route(to address: SocketAddress) -> Result<RouteAnswer, NetlinkFailure> {
         Result { () throws(NetlinkFailure) -> RouteAnswer in
             var conversation = try converse()
-            return try route(to: address, &conversation)
+            return try route(to: address, conversation: &conversation)
         }
     }
 
@@ -95,8 +95,8 @@ package struct KernelNetwork: NetworkSource {
     }
 
     private func interfaces(_ conversation: inout NetlinkConversation) throws(NetlinkFailure) -> [InterfaceState] {
-        let links = try conversation.list(NetlinkRequest.links, of: Netlink.newLink, KernelNetwork.link)
-        let found = try conversation.list(NetlinkRequest.addresses, of: Netlink.newAddress, KernelNetwork.address)
+        let links = try conversation.list(NetlinkRequest.links, of: Netlink.newLink, part: KernelNetwork.link)
+        let found = try conversation.list(NetlinkRequest.addresses, of: Netlink.newAddress, part: KernelNetwork.address)
         let addresses = Dictionary(grouping: found.filter(\.isUsable), by: \.interface)
         return links.map { link in
             InterfaceState(
@@ -129,10 +129,10 @@ package struct KernelNetwork: NetworkSource {
 
     private func route(
         to address: SocketAddress,
-        _ conversation: inout NetlinkConversation
+        conversation: inout NetlinkConversation
     ) throws(NetlinkFailure) -> RouteAnswer {
         guard address.isInternet else { return .refused(EAFNOSUPPORT) }
-        let answer = try conversation.answer({ NetlinkRequest.route(to: address, $0) }) { RouteAnswer($0) }
+        let answer = try conversation.answer({ NetlinkRequest.route(to: address, sequence: $0) }) { RouteAnswer($0) }
         // That it has no memory says nothing about the way.
         if case .refused(ENOMEM) = answer { throw .unsettled }
         if case .refused(ENOBUFS) = answer { throw .unsettled }

@@ -43,11 +43,13 @@ package enum RouteDecision: Sendable, Hashable {
                 self = .closed(.noRoute(ENODEV))
                 return
             }
-            self = RouteDecision.obstacle(for: address, route, interface).map(RouteDecision.closed) ?? .open(interface)
+            self =
+                RouteDecision.obstacle(for: address, route: route, interface: interface).map(RouteDecision.closed)
+                ?? .open(interface)
         }
     }
 
-    private static func obstacle(for address: SocketAddress, _ route: Route, _ interface: InterfaceState) -> Obstacle? {
+    private static func obstacle(for address: SocketAddress, route: Route, interface: InterfaceState) -> Obstacle? {
         // Without the loopback interface the kernel would send what is meant for it to a router.
         if address.isLoopback, interface.kind != .loopback { return .loopbackIsDown }
         if !interface.isUp { return .interfaceIsDown(interface.name) }

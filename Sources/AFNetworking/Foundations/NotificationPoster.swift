@@ -51,8 +51,8 @@ package final class NotificationPoster: Sendable {
     ///   - onMainQueue: Whether this is called on the main queue, and the observers may be, too.
     package func post(
         _ name: Notification.Name,
-        _ object: AnyObject,
-        _ details: (any NotificationDetails)? = nil,
+        object: AnyObject,
+        details: (any NotificationDetails)? = nil,
         onMainQueue: Bool = false
     ) {
         let posted = Posted(name: name, object: object, details: details)

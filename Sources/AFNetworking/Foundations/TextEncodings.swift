@@ -36,14 +36,18 @@ package enum UnicodeEncoding: Equatable, Sendable, CustomStringConvertible {
         case .utf8:
             String(validating: text, as: UTF8.self)
         case .utf16(let bigEndian):
-            Self.units(text, bigEndian).flatMap { (units: [UInt16]) in String(validating: units, as: UTF16.self) }
+            Self.units(text, bigEndian: bigEndian).flatMap { (units: [UInt16]) in
+                String(validating: units, as: UTF16.self)
+            }
         case .utf32(let bigEndian):
-            Self.units(text, bigEndian).flatMap { (units: [UInt32]) in String(validating: units, as: UTF32.self) }
+            Self.units(text, bigEndian: bigEndian).flatMap { (units: [UInt32]) in
+                String(validating: units, as: UTF32.self)
+            }
         }
     }
 
     /// The code units; nil if bytes are left over.
-    private static func units<Unit: FixedWidthInteger>(_ bytes: Data, _ bigEndian: Bool) -> [Unit]? {
+    private static func units<Unit: FixedWidthInteger>(_ bytes: Data, bigEndian: Bool) -> [Unit]? {
         let size = Unit.bitWidth / 8
         guard bytes.count.isMultiple(of: size) else { return nil }
         return bytes.withUnsafeBytes { raw in

@@ -29,7 +29,9 @@ extension HTTPSessionManager {
         headers: [String: String]? = nil,
         progress: ProgressHandler? = nil
     ) async throws(RequestFailure) -> SerializedResponse {
-        try await perform(Call("GET", urlString, parameters, headers, download: progress))
+        try await perform(
+            Call("GET", urlString: urlString, parameters: parameters, headers: headers, download: progress)
+        )
     }
 
     /// Gets a resource as a value.
@@ -49,7 +51,11 @@ extension HTTPSessionManager {
         decode type: Value.Type,
         with decoder: JSONDecoder = JSONDecoder()
     ) async throws(RequestFailure) -> Value {
-        try await perform(Call("GET", urlString, parameters, headers), decoding: type, decoder)
+        try await perform(
+            Call("GET", urlString: urlString, parameters: parameters, headers: headers),
+            decoding: type,
+            decoder: decoder
+        )
     }
 
     /// Asks for the head of a resource.
@@ -59,7 +65,7 @@ extension HTTPSessionManager {
         parameters: Any? = nil,
         headers: [String: String]? = nil
     ) async throws(RequestFailure) -> SerializedResponse {
-        try await perform(Call("HEAD", urlString, parameters, headers))
+        try await perform(Call("HEAD", urlString: urlString, parameters: parameters, headers: headers))
     }
 
     /// Posts parameters.
@@ -76,7 +82,9 @@ extension HTTPSessionManager {
         headers: [String: String]? = nil,
         progress: ProgressHandler? = nil
     ) async throws(RequestFailure) -> SerializedResponse {
-        try await perform(Call("POST", urlString, parameters, headers, upload: progress))
+        try await perform(
+            Call("POST", urlString: urlString, parameters: parameters, headers: headers, upload: progress)
+        )
     }
 
     /// Posts a multipart form, which is read while it is sent.
@@ -95,7 +103,9 @@ extension HTTPSessionManager {
         constructingBodyWith block: @escaping (any MultipartFormData) -> Void,
         progress: ProgressHandler? = nil
     ) async throws(RequestFailure) -> SerializedResponse {
-        try await perform(Call("POST", urlString, parameters, headers, form: block, upload: progress))
+        try await perform(
+            Call("POST", urlString: urlString, parameters: parameters, headers: headers, form: block, upload: progress)
+        )
     }
 
     /// Posts parameters and takes the response as a value.
@@ -113,7 +123,11 @@ extension HTTPSessionManager {
         decode type: Value.Type,
         with decoder: JSONDecoder = JSONDecoder()
     ) async throws(RequestFailure) -> Value {
-        try await perform(Call("POST", urlString, parameters, headers), decoding: type, decoder)
+        try await perform(
+            Call("POST", urlString: urlString, parameters: parameters, headers: headers),
+            decoding: type,
+            decoder: decoder
+        )
     }
 
     /// Puts parameters.
@@ -123,7 +137,7 @@ extension HTTPSessionManager {
         parameters: Any? = nil,
         headers: [String: String]? = nil
     ) async throws(RequestFailure) -> SerializedResponse {
-        try await perform(Call("PUT", urlString, parameters, headers))
+        try await perform(Call("PUT", urlString: urlString, parameters: parameters, headers: headers))
     }
 
     /// Puts parameters and takes the response as a value.
@@ -134,7 +148,11 @@ extension HTTPSessionManager {
         decode type: Value.Type,
         with decoder: JSONDecoder = JSONDecoder()
     ) async throws(RequestFailure) -> Value {
-        try await perform(Call("PUT", urlString, parameters, headers), decoding: type, decoder)
+        try await perform(
+            Call("PUT", urlString: urlString, parameters: parameters, headers: headers),
+            decoding: type,
+            decoder: decoder
+        )
     }
 
     /// Patches with parameters.
@@ -144,7 +162,7 @@ extension HTTPSessionManager {
         parameters: Any? = nil,
         headers: [String: String]? = nil
     ) async throws(RequestFailure) -> SerializedResponse {
-        try await perform(Call("PATCH", urlString, parameters, headers))
+        try await perform(Call("PATCH", urlString: urlString, parameters: parameters, headers: headers))
     }
 
     /// Patches with parameters and takes the response as a value.
@@ -155,7 +173,11 @@ extension HTTPSessionManager {
         decode type: Value.Type,
         with decoder: JSONDecoder = JSONDecoder()
     ) async throws(RequestFailure) -> Value {
-        try await perform(Call("PATCH", urlString, parameters, headers), decoding: type, decoder)
+        try await perform(
+            Call("PATCH", urlString: urlString, parameters: parameters, headers: headers),
+            decoding: type,
+            decoder: decoder
+        )
     }
 
     /// Deletes.
@@ -165,7 +187,7 @@ extension HTTPSessionManager {
         parameters: Any? = nil,
         headers: [String: String]? = nil
     ) async throws(RequestFailure) -> SerializedResponse {
-        try await perform(Call("DELETE", urlString, parameters, headers))
+        try await perform(Call("DELETE", urlString: urlString, parameters: parameters, headers: headers))
     }
 
     // MARK: - Performing
@@ -175,7 +197,7 @@ extension HTTPSessionManager {
     private nonisolated(nonsending) func perform<Value: Decodable>(
         _ call: Call,
         decoding type: Value.Type,
-        _ decoder: JSONDecoder
+        decoder: JSONDecoder
     ) async throws(RequestFailure) -> Value {
         let serializer = HTTPResponseSerializer()
         let own = responseSerializer
@@ -187,27 +209,27 @@ extension HTTPSessionManager {
         let (outcome, _) = try await outcome(of: call, by: serializer)
         let response = outcome.response
         guard let body = outcome.object as? Data else {
-            throw outcome.error.map { RequestFailure($0, response) } ?? Self.noBody(of: response, for: type)
+            throw outcome.error.map { RequestFailure($0, response: response) } ?? Self.noBody(of: response, for: type)
         }
         let (object, error) = collectingError {
             serializer.serializeContent(of: response, data: body, error: $0) { body in
                 try BodyDecoding.object(in: body) { try BodyDecoding<Value>.value(in: $0, by: decoder) }
             }
         }
-        if let error { throw RequestFailure(error, response, object) }
+        if let error { throw RequestFailure(error, response: response, object: object) }
         guard let value = object as? Value else { throw Self.noBody(of: response, for: type) }
         return value
     }
 
     private static func noBody<Value>(of response: URLResponse?, for type: Value.Type) -> RequestFailure {
         var details = [NSLocalizedDescriptionKey: "The response has no body; a \(type) was asked for."]
-        details[NSLocalizedFailureReasonErrorKey] = ResponseSummary(response, Data())?.text
-        return RequestFailure(URLError(.zeroByteResource, userInfo: details), response, kind: .decoding)
+        details[NSLocalizedFailureReasonErrorKey] = ResponseSummary(response, body: Data())?.text
+        return RequestFailure(URLError(.zeroByteResource, userInfo: details), response: response, kind: .decoding)
     }
 
     private nonisolated(nonsending) func perform(_ call: Call) async throws(RequestFailure) -> SerializedResponse {
         let (outcome, task) = try await outcome(of: call)
-        if let error = outcome.error { throw RequestFailure(error, outcome.response, outcome.object) }
+        if let error = outcome.error { throw RequestFailure(error, response: outcome.response, object: outcome.object) }
         let response = outcome.response as? HTTPURLResponse
         return SerializedResponse(object: outcome.object, response: response, task: outcome.task ?? task)
     }
@@ -224,7 +246,7 @@ extension HTTPSessionManager {
         }
         let end = Awaited<@Sendable () -> VerbOutcome>()
         let options = TaskRecord.Options(serializer: serializer, isAwaited: true)
-        let task = makeTask(call, for: request, .awaited(end), options)
+        let task = makeTask(call, for: request, completion: .awaited(end), options: options)
         let record = record(of: task)
         // Resume inside the cancellation handler: a Swift task that is already cancelled sends nothing.
         let makeOutcome = await withTaskCancellationHandler {

@@ -14,9 +14,9 @@ extension HTTPSessionManager {
 
         init(
             _ method: String,
-            _ urlString: String,
-            _ parameters: Any?,
-            _ headers: [String: String]?,
+            urlString: String,
+            parameters: Any?,
+            headers: [String: String]?,
             form: ((any MultipartFormData) -> Void)? = nil,
             upload: ProgressHandler? = nil,
             download: ProgressHandler? = nil
@@ -31,7 +31,7 @@ extension HTTPSessionManager {
         }
     }
 
-    func start(_ call: Call, _ success: Success?, _ failure: Failure?) -> URLSessionDataTask? {
+    func start(_ call: Call, success: Success?, failure: Failure?) -> URLSessionDataTask? {
         // A subclass may override the method that makes the task, as those of AFNetworking do.
         let task =
             mayHaveOverrides && call.form == nil
@@ -45,14 +45,14 @@ extension HTTPSessionManager {
                 success: success,
                 failure: failure
             )
-            : make(call, success, failure)
+            : make(call, success: success, failure: failure)
         task?.resume()
         return task
     }
 
-    func make(_ call: Call, _ success: Success?, _ failure: Failure?) -> URLSessionDataTask? {
+    func make(_ call: Call, success: Success?, failure: Failure?) -> URLSessionDataTask? {
         do {
-            return makeTask(call, for: try request(for: call), .verb(success: success, failure: failure))
+            return makeTask(call, for: try request(for: call), completion: .verb(success: success, failure: failure))
         } catch {
             let error = error
             complete { failure?(nil, error) }
@@ -63,16 +63,22 @@ extension HTTPSessionManager {
     func makeTask(
         _ call: Call,
         for request: URLRequest,
-        _ completion: TaskRecord.Completion,
-        _ options: TaskRecord.Options = TaskRecord.Options()
+        completion: TaskRecord.Completion,
+        options: TaskRecord.Options = TaskRecord.Options()
     ) -> URLSessionDataTask {
         let isForm = call.form != nil && request.httpBodyStream != nil
         guard mayHaveOverrides else {
             // Nothing is overridden: make the task directly, which costs less.
-            let record = TaskRecord(by: self, completion, options, upload: call.upload, download: call.download)
+            let record = TaskRecord(
+                by: self,
+                completion: completion,
+                options: options,
+                upload: call.upload,
+                download: call.download
+            )
             return make(record) { session, record in
                 isForm
-                    ? session.uploadTask(with: request, .streamed, for: record)
+                    ? session.uploadTask(with: request, body: .streamed, for: record)
                     : session.dataTask(with: request, for: record)
             }
         }
@@ -81,7 +87,7 @@ extension HTTPSessionManager {
         let made = TaskBeingMade(options, by: self)
         let handler: TaskCompletionHandler = { response, object, error in
             let outcome = HandedOver((object, error))
-            made.withTask { completion.call($0, response, outcome.value.0, outcome.value.1) }
+            made.withTask { completion.call($0, response: response, object: outcome.value.0, error: outcome.value.1) }
         }
         return made.make(by: self) {
             if isForm {
@@ -103,9 +109,9 @@ extension HTTPSessionManager {
         let configuration = sessionConfiguration
         var (request, leavesBase) = try requestSerializer.request(
             call.method,
-            call.urlString,
+            text: call.urlString,
             relativeTo: base,
-            call.parameters,
+            parameters: call.parameters,
             form: call.form,
             keeping: configuration.redirectPolicy
         )

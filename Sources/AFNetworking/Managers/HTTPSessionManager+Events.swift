@@ -22,7 +22,7 @@ extension HTTPSessionManager {
         options: EventStreamOptions = EventStreamOptions(),
         delegate: (any URLSessionTaskDelegate)? = nil
     ) throws -> EventStream {
-        let request = try request(for: Call(method, urlString, parameters, headers))
+        let request = try request(for: Call(method, urlString: urlString, parameters: parameters, headers: headers))
         return session.events(for: request, options: options, delegate: delegate)
     }
 }

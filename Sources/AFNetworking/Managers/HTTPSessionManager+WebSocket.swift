@@ -18,7 +18,12 @@ extension HTTPSessionManager {
         headers: [String: String]? = nil,
         options: WebSocketOptions = WebSocketOptions()
     ) throws -> URLSessionWebSocketTask {
-        let call = Call("GET", URLSessionWebSocketTask.httpText(of: urlString), parameters, headers)
+        let call = Call(
+            "GET",
+            urlString: URLSessionWebSocketTask.httpText(of: urlString),
+            parameters: parameters,
+            headers: headers
+        )
         let task = session.webSocketTask(with: try request(for: call), options: options)
         // As for other tasks: an invalid session would wait until the task is resumed.
         if session.isInvalidated { task.cancel() }

@@ -172,8 +172,14 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
         success: Success?,
         failure: Failure?
     ) -> URLSessionDataTask? {
-        let call = Call("GET", urlString, parameters, headers, download: downloadProgress)
-        return start(call, success, failure)
+        let call = Call(
+            "GET",
+            urlString: urlString,
+            parameters: parameters,
+            headers: headers,
+            download: downloadProgress
+        )
+        return start(call, success: success, failure: failure)
     }
 
     /// Makes a HEAD request and starts it. There is no body.
@@ -194,7 +200,11 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
         failure: Failure?
     ) -> URLSessionDataTask? {
         let withoutBody: Success = { task, _ in success?(task) }
-        return start(Call("HEAD", urlString, parameters, headers), withoutBody, failure)
+        return start(
+            Call("HEAD", urlString: urlString, parameters: parameters, headers: headers),
+            success: withoutBody,
+            failure: failure
+        )
     }
 
     /// Posts parameters.
@@ -216,7 +226,11 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
         success: Success?,
         failure: Failure?
     ) -> URLSessionDataTask? {
-        start(Call("POST", urlString, parameters, headers, upload: uploadProgress), success, failure)
+        start(
+            Call("POST", urlString: urlString, parameters: parameters, headers: headers, upload: uploadProgress),
+            success: success,
+            failure: failure
+        )
     }
 
     /// Posts a multipart form, which is read while it is sent.
@@ -240,8 +254,15 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
         success: Success?,
         failure: Failure?
     ) -> URLSessionDataTask? {
-        let call = Call("POST", urlString, parameters, headers, form: block ?? { _ in }, upload: uploadProgress)
-        return start(call, success, failure)
+        let call = Call(
+            "POST",
+            urlString: urlString,
+            parameters: parameters,
+            headers: headers,
+            form: block ?? { _ in },
+            upload: uploadProgress
+        )
+        return start(call, success: success, failure: failure)
     }
 
     /// Puts parameters.
@@ -261,7 +282,11 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
         success: Success?,
         failure: Failure?
     ) -> URLSessionDataTask? {
-        start(Call("PUT", urlString, parameters, headers), success, failure)
+        start(
+            Call("PUT", urlString: urlString, parameters: parameters, headers: headers),
+            success: success,
+            failure: failure
+        )
     }
 
     /// Patches with parameters.
@@ -281,7 +306,11 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
         success: Success?,
         failure: Failure?
     ) -> URLSessionDataTask? {
-        start(Call("PATCH", urlString, parameters, headers), success, failure)
+        start(
+            Call("PATCH", urlString: urlString, parameters: parameters, headers: headers),
+            success: success,
+            failure: failure
+        )
     }
 
     /// Deletes.
@@ -301,7 +330,11 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
         success: Success?,
         failure: Failure?
     ) -> URLSessionDataTask? {
-        start(Call("DELETE", urlString, parameters, headers), success, failure)
+        start(
+            Call("DELETE", urlString: urlString, parameters: parameters, headers: headers),
+            success: success,
+            failure: failure
+        )
     }
 
     /// Makes a task for any method, suspended. The verbs with closures call it, but for the `POST` of a form.
@@ -328,13 +361,13 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
     ) -> URLSessionDataTask? {
         let call = Call(
             method,
-            urlString,
-            parameters,
-            headers,
+            urlString: urlString,
+            parameters: parameters,
+            headers: headers,
             upload: uploadProgress,
             download: downloadProgress
         )
-        return make(call, success, failure)
+        return make(call, success: success, failure: failure)
     }
 }
 

@@ -32,13 +32,13 @@ public final class RequestFailure: NSError, @unchecked Sendable {
     /// The object that the serializer made of the body, if the status is not acceptable.
     public let object: Any?
 
-    init(_ error: any Error, _ response: URLResponse? = nil, _ object: Any? = nil, kind: Kind? = nil) {
+    init(_ error: any Error, response: URLResponse? = nil, object: Any? = nil, kind: Kind? = nil) {
         let error = kind == nil ? RequestFailure.refusal(beneath: error as NSError) ?? error : error
         let cause = error as NSError
         self.error = error
         self.response = response as? HTTPURLResponse
         self.object = object
-        self.kind = kind ?? RequestFailure.kind(of: cause, self.response)
+        self.kind = kind ?? RequestFailure.kind(of: cause, response: self.response)
         super.init(domain: cause.domain, code: cause.code, userInfo: cause.userInfo)
     }
 
@@ -56,7 +56,7 @@ public final class RequestFailure: NSError, @unchecked Sendable {
         return beneath
     }
 
-    private static func kind(of error: NSError, _ response: HTTPURLResponse?) -> Kind {
+    private static func kind(of error: NSError, response: HTTPURLResponse?) -> Kind {
         switch (error.domain, URLError.Code(rawValue: error.code)) {
         case (NSURLErrorDomain, .cancelled): .cancelled
         case (NSURLErrorDomain, _): .transport

@@ -22,10 +22,10 @@ struct TaskEnding: Sendable {
     /// - Parameter body: The body, unless the session has called the manager with its parts.
     init?(
         _ task: URLSessionTask,
-        _ record: TaskRecord,
+        record: TaskRecord,
         of manager: URLSessionManager,
-        _ body: Data,
-        _ error: (any Error)?
+        body: Data,
+        error: (any Error)?
     ) {
         var ended = TaskRecord.State(manager: nil, completion: .none, options: TaskRecord.Options())
         record.state.withLock { swap(&$0, &ended) }
@@ -39,7 +39,7 @@ struct TaskEnding: Sendable {
         self.body = body.isEmpty ? ended.body : body
         file = ended.file
         moveError = ended.moveError
-        failure = TaskEnding.failure(of: task, ended, error)
+        failure = TaskEnding.failure(of: task, state: ended, error: error)
         group = ended.enteredGroup
         ended.watch?.end()
     }
@@ -47,8 +47,8 @@ struct TaskEnding: Sendable {
     /// The error for the completion handler.
     private static func failure(
         of task: URLSessionTask,
-        _ state: TaskRecord.State,
-        _ error: (any Error)?
+        state: TaskRecord.State,
+        error: (any Error)?
     ) -> (any Error)? {
         if let refusal = state.refusal { return refusal }
         guard let error else { return nil }
@@ -57,7 +57,7 @@ struct TaskEnding: Sendable {
         // A later attempt may have failed for another reason than the challenge that was refused.
         if let recorded = state.error, isDistrust || failure?.code == .cancelled { return recorded }
         guard let failure, isDistrust else { return error }
-        return UntrustedServer.error(nil, task.currentRequest?.url, underlying: failure)
+        return UntrustedServer.error(nil, url: task.currentRequest?.url, underlying: failure)
     }
 
     /// - Parameter place: Where this is called.
@@ -83,13 +83,15 @@ struct TaskEnding: Sendable {
 
     /// Runs the serializer, if a response has arrived.
     private func outcome() -> TaskOutcome {
-        if let failure { return outcome(nil, failure) }
+        if let failure { return outcome(nil, error: failure) }
         // There is no file at a place to which it could not be moved.
-        if task is URLSessionDownloadTask { return outcome(moveError == nil ? file : nil, validate() ?? moveError) }
+        if task is URLSessionDownloadTask {
+            return outcome(moveError == nil ? file : nil, error: validate() ?? moveError)
+        }
         let (object, error) = collectingError {
             serializer.responseObject(for: task.response, data: body, error: $0)
         }
-        return outcome(object, error)
+        return outcome(object, error: error)
     }
 
     /// Validates the response of a download, whose body is in a file and is not decoded.
@@ -99,7 +101,7 @@ struct TaskEnding: Sendable {
         return collectingError { serializer.validate(response, data: Data(), error: $0) }.error
     }
 
-    private func outcome(_ object: Any?, _ error: (any Error)?) -> TaskOutcome {
+    private func outcome(_ object: Any?, error: (any Error)?) -> TaskOutcome {
         TaskOutcome(
             task: task,
             made: former ?? task as? URLSessionDataTask,
@@ -163,13 +165,13 @@ final class TaskOutcome: NotificationDetails {
     }
 
     func tell(onMainQueue: Bool = false) {
-        completion.call(made, task.response, object.value, error)
-        NotificationPoster.main.post(.networkingTaskDidComplete, task, self, onMainQueue: onMainQueue)
+        completion.call(made, response: task.response, object: object.value, error: error)
+        NotificationPoster.main.post(.networkingTaskDidComplete, object: task, details: self, onMainQueue: onMainQueue)
     }
 
     /// Posts the notification, and returns what the Swift task gets that awaits.
     func tellAwaiting() -> VerbOutcome {
-        NotificationPoster.main.post(.networkingTaskDidComplete, task, self)
+        NotificationPoster.main.post(.networkingTaskDidComplete, object: task, details: self)
         return VerbOutcome(task: made, response: task.response, object: object.value, error: error)
     }
 

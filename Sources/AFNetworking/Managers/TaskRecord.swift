@@ -6,14 +6,14 @@ import Foundation
 protocol TaskManager: AnyObject, Sendable {
     /// A task has ended: enters the completion group, and returns where the session tells the task's record. Called once,
     /// on the network thread.
-    func prepareEnd(bodyLength: Int, _ record: inout TaskRecord.State) -> TaskEndPlace
+    func prepareEnd(bodyLength: Int, record: inout TaskRecord.State) -> TaskEndPlace
 
     /// - Parameter place: Where this is called.
     func completed(
         _ task: URLSessionTask,
-        _ record: TaskRecord?,
-        _ body: Data,
-        _ error: (any Error)?,
+        record: TaskRecord?,
+        body: Data,
+        error: (any Error)?,
         on place: TaskEndPlace
     )
 }
@@ -49,7 +49,7 @@ final class TaskRecord: Sendable {
         case awaited(Awaited<@Sendable () -> VerbOutcome>)
 
         /// - Parameter made: The data task that the caller made, if it was one.
-        func call(_ made: URLSessionDataTask?, _ response: URLResponse?, _ object: Any?, _ error: (any Error)?) {
+        func call(_ made: URLSessionDataTask?, response: URLResponse?, object: Any?, error: (any Error)?) {
             switch self {
             case .none: break
             case .handler(let handler): handler(response, object, error)
@@ -121,8 +121,8 @@ final class TaskRecord: Sendable {
 
     init(
         by manager: any TaskManager,
-        _ completion: Completion,
-        _ options: Options = Options(),
+        completion: Completion,
+        options: Options = Options(),
         destination: Destination? = nil,
         upload: ProgressHandler? = nil,
         download: ProgressHandler? = nil
@@ -154,13 +154,13 @@ extension TaskRecord: TaskReceiver {
         state.withLock { state in
             // The steps of a progress are called on the delegate queue, and come before the end.
             guard state.watch == nil, let manager = state.manager else { return .delegateQueue }
-            return manager.prepareEnd(bodyLength: bodyLength, &state)
+            return manager.prepareEnd(bodyLength: bodyLength, record: &state)
         }
     }
 
-    func ended(_ task: URLSessionTask, _ body: Data, _ error: (any Error)?, on place: TaskEndPlace) {
+    func ended(_ task: URLSessionTask, body: Data, error: (any Error)?, on place: TaskEndPlace) {
         guard let manager = state.withLock({ $0.manager }) else { return }
-        manager.completed(task, self, body, error, on: place)
+        manager.completed(task, record: self, body: body, error: error, on: place)
     }
 }
 

@@ -7,16 +7,16 @@ import Foundation
 extension URLSessionManager {
     func hook<Hook>(_ hook: (SessionHooks) -> Hook?) -> Hook? { state.withLock { hook($0.hooks) } }
 
-    func becameInvalid(_ session: URLSession, _ error: (any Error)?) {
+    func becameInvalid(_ session: URLSession, error: (any Error)?) {
         hook(\.sessionDidBecomeInvalid)?(session, error)
         NotificationCenter.default.post(name: .urlSessionDidInvalidate, object: session)
     }
 
-    func announce(_ name: Notification.Name, _ task: URLSessionTask) {
+    func announce(_ name: Notification.Name, task: URLSessionTask) {
         guard let record = task.receiver as? TaskRecord else { return }
         // Under the lock: otherwise the end of the task could be posted first.
         record.state.withLock { state in
-            if state.manager === self { NotificationPoster.main.post(name, task) }
+            if state.manager === self { NotificationPoster.main.post(name, object: task) }
         }
     }
 
@@ -47,12 +47,12 @@ extension URLSessionManager {
                 if data.count <= room { state.body.append(data) }
                 return data.count > room
             }
-            if isTooLong { refuseBody(of: task, record) }
+            if isTooLong { refuseBody(of: task, record: record) }
         }
         hook(\.dataTaskDidReceiveData)?(session, task, data)
     }
 
-    private func refuseBody(of task: URLSessionDataTask, _ record: TaskRecord) {
+    private func refuseBody(of task: URLSessionDataTask, record: TaskRecord) {
         let limit = sessionConfiguration.maximumBodyInMemory
         let failure = LoadFailure(
             .limit,
@@ -68,30 +68,30 @@ extension URLSessionManager {
         task.cancel()
     }
 
-    func became(_ download: URLSessionDownloadTask, _ task: URLSessionDataTask, in session: URLSession) {
+    func became(_ download: URLSessionDownloadTask, task: URLSessionDataTask, in session: URLSession) {
         if let record = record(of: task) {
             // For observers that count running tasks: no further notification names the data task.
-            announce(.networkingTaskDidSuspend, task)
-            announce(.networkingTaskDidResume, download)
+            announce(.networkingTaskDidSuspend, task: task)
+            announce(.networkingTaskDidResume, task: download)
             if record.becomes(download, after: task) { download.cancel() }
         }
         hook(\.dataTaskDidBecomeDownloadTask)?(session, task, download)
     }
 
     /// The session calls no more about the data task, and the manager does not use the stream.
-    func became(_ stream: URLSessionStreamTask, _ task: URLSessionDataTask, in session: URLSession) {
+    func became(_ stream: URLSessionStreamTask, task: URLSessionDataTask, in session: URLSession) {
         // Only an override could have taken the stream.
         if !mayHaveOverrides { stream.cancel() }
         guard let record = record(of: task) else { return }
         let failure = LoadFailure(
             .cancelled,
-            .becameStream,
+            detail: .becameStream,
             phase: .receivingBody,
             message: "The data task became a stream, as its delegate asked for.",
             advice: "Override the delegate's method for that, or use a session of your own."
         )
         let error = ErrorMapping.error(failure, url: task.currentRequest?.url)
-        TaskEnding(task, record, of: self, Data(), error)?.begin(on: .delegateQueue)
+        TaskEnding(task, record: record, of: self, body: Data(), error: error)?.begin(on: .delegateQueue)
     }
 
     // MARK: - Files
@@ -99,7 +99,7 @@ extension URLSessionManager {
     /// The session deletes the file at `location` when this returns.
     func downloaded(_ task: URLSessionDownloadTask, to location: URL, in session: URLSession) {
         let record = record(of: task)
-        guard let place = place(for: task, at: location, record, in: session) else { return }
+        guard let place = place(for: task, at: location, record: record, in: session) else { return }
         record?.state.withLock { $0.file = place }
         do {
             try FileManager.default.moveDownload(at: location, to: place)
@@ -118,7 +118,7 @@ extension URLSessionManager {
     private func place(
         for task: URLSessionDownloadTask,
         at location: URL,
-        _ record: TaskRecord?,
+        record: TaskRecord?,
         in session: URLSession
     ) -> URL? {
         if let place = hook(\.downloadTaskDidFinishDownloading)?(session, task, location) { return place }
@@ -131,14 +131,14 @@ extension URLSessionManager {
     // MARK: - Ending
 
     /// The session has called its delegate with the end of a task.
-    func completed(_ task: URLSessionTask, in session: URLSession, _ error: (any Error)?) {
-        completed(task, record(of: task), Data(), error, on: .delegateQueue)
+    func completed(_ task: URLSessionTask, in session: URLSession, error: (any Error)?) {
+        completed(task, record: record(of: task), body: Data(), error: error, on: .delegateQueue)
     }
 }
 
 extension URLSessionManager: TaskManager {
     /// Small responses skip the operation queue: to wake its thread takes longer than to decode them.
-    func prepareEnd(bodyLength: Int, _ record: inout TaskRecord.State) -> TaskEndPlace {
+    func prepareEnd(bodyLength: Int, record: inout TaskRecord.State) -> TaskEndPlace {
         let (queue, group, hasHook) = state.withLock { state in
             (state.completionQueue, state.completionGroup, state.hooks.taskDidComplete != nil)
         }
@@ -159,13 +159,13 @@ extension URLSessionManager: TaskManager {
 
     func completed(
         _ task: URLSessionTask,
-        _ record: TaskRecord?,
-        _ body: Data,
-        _ error: (any Error)?,
+        record: TaskRecord?,
+        body: Data,
+        error: (any Error)?,
         on place: TaskEndPlace
     ) {
         // End the record before any call: a callee that asks for the task's progress must find that it has ended.
-        if let record { TaskEnding(task, record, of: self, body, error)?.begin(on: place) }
+        if let record { TaskEnding(task, record: record, of: self, body: body, error: error)?.begin(on: place) }
         hook(\.taskDidComplete)?(task.session, task, error)
     }
 }

@@ -12,7 +12,7 @@ extension URLSessionManager {
     }
 
     /// Makes a task for its record.
-    func make<Task: URLSessionTask>(_ record: TaskRecord, _ make: (URLSession, TaskRecord) -> Task) -> Task {
+    func make<Task: URLSessionTask>(_ record: TaskRecord, make: (URLSession, TaskRecord) -> Task) -> Task {
         let session = session
         let being = TaskBeingMade.current
         let isFirst = being?.apply(to: record, of: self) ?? false
@@ -30,29 +30,34 @@ extension URLSessionManager {
 
     /// Makes a task whose completion handler is called on `queue`, even if the session is invalid and the task ends
     /// before it is returned.
-    package func completing<Task: URLSessionTask>(on queue: DispatchQueue, _ make: () -> Task) -> Task {
-        TaskBeingMade(TaskRecord.Options(completionQueue: queue), by: self).make(by: self, make)
+    package func completing<Task: URLSessionTask>(on queue: DispatchQueue, make: () -> Task) -> Task {
+        TaskBeingMade(TaskRecord.Options(completionQueue: queue), by: self).make(by: self, body: make)
     }
 
     func makeUpload(
         _ request: URLRequest,
-        _ body: URLSession.UploadBody,
-        _ progress: ProgressHandler?,
-        _ completion: TaskCompletionHandler?
+        body: URLSession.UploadBody,
+        progress: ProgressHandler?,
+        completion: TaskCompletionHandler?
     ) -> URLSessionUploadTask {
-        make(TaskRecord(by: self, completion.map { .handler($0) } ?? .none, upload: progress)) { session, record in
-            session.uploadTask(with: request, body, for: record)
+        make(TaskRecord(by: self, completion: completion.map { .handler($0) } ?? .none, upload: progress)) {
+            session,
+            record in
+            session.uploadTask(with: request, body: body, for: record)
         }
     }
 
     func makeDownload(
         _ progress: ProgressHandler?,
-        _ destination: DownloadDestination?,
-        _ completion: DownloadCompletionHandler?,
-        _ task: (URLSession, TaskRecord) -> URLSessionDownloadTask
+        destination: DownloadDestination?,
+        completion: DownloadCompletionHandler?,
+        task: (URLSession, TaskRecord) -> URLSessionDownloadTask
     ) -> URLSessionDownloadTask {
         let completion = completion.map { TaskRecord.Completion.download($0) } ?? .none
-        return make(TaskRecord(by: self, completion, destination: destination, download: progress), task)
+        return make(
+            TaskRecord(by: self, completion: completion, destination: destination, download: progress),
+            make: task
+        )
     }
 
     // MARK: - Progress
@@ -75,9 +80,9 @@ extension URLSessionManager {
     /// Calls a completion handler on its queue and in the manager's group.
     ///
     /// - Parameter own: The queue of the task; nil for that of the manager.
-    func complete(on own: DispatchQueue? = nil, _ body: @escaping @Sendable () -> Void) {
+    func complete(on own: DispatchQueue? = nil, body: @escaping @Sendable () -> Void) {
         let (queue, group) = state.withLock { (own ?? $0.completionQueue, $0.completionGroup) }
-        MainQueue.complete(on: queue, group: group, body)
+        MainQueue.complete(on: queue, group: group, body: body)
     }
 }
 
@@ -119,7 +124,7 @@ final class TaskBeingMade: Sendable {
         if let task { body(task) }
     }
 
-    func make<Task: URLSessionTask>(by manager: URLSessionManager, _ body: () -> Task) -> Task {
+    func make<Task: URLSessionTask>(by manager: URLSessionManager, body: () -> Task) -> Task {
         let task = TaskBeingMade.$current.withValue(self, operation: body)
         let (first, waiting) = made.withLock { made in
             defer { made = Made(task: task) }
@@ -128,7 +133,7 @@ final class TaskBeingMade: Sendable {
         // An override has called the completion handler before it returned a task.
         if !waiting.isEmpty, let task = task as? URLSessionDataTask {
             let call: @Sendable () -> Void = { for body in waiting { body(task) } }
-            if options.isAwaited { call() } else { manager.complete(on: options.completionQueue, call) }
+            if options.isAwaited { call() } else { manager.complete(on: options.completionQueue, body: call) }
         }
         guard first !== task else { return task }
         // An override has made another task first.

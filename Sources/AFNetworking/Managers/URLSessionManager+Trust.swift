@@ -60,7 +60,7 @@ extension URLSessionManager {
     func answer(
         _ challenge: URLAuthenticationChallenge,
         in session: URLSession,
-        _ done: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+        done: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
         guard let hook = hook(\.sessionDidReceiveChallenge) else {
             return DefaultDelegate.shared.urlSession(session, didReceive: challenge, completionHandler: done)
@@ -68,7 +68,7 @@ extension URLSessionManager {
         var credential: URLCredential?
         let disposition = withUnsafeMutablePointer(to: &credential) { hook(session, challenge, $0) }
         guard disposition == .performDefaultHandling else { return done(disposition, credential) }
-        handleByDefault(challenge, done) { _, trust in UntrustedServer.refuse(trust, done) }
+        handleByDefault(challenge, done: done) { _, trust in UntrustedServer.refuse(trust, done: done) }
     }
 
     /// Answers a challenge of a task.
@@ -76,7 +76,7 @@ extension URLSessionManager {
         _ challenge: URLAuthenticationChallenge,
         of task: URLSessionTask,
         in session: URLSession,
-        _ done: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+        done: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
         let (handler, decidesHere) = state.withLock { ($0.hooks.authenticationChallenge, $0.trust.isByChallenges) }
         guard handler != nil || decidesHere else {
@@ -90,9 +90,9 @@ extension URLSessionManager {
         let record = record(of: task)
         let refused: @Sendable (ServerTrustDecision, ServerTrust) -> Void = { decision, trust in
             // A WebSocket or a stream of events has no record: its error is the session's.
-            guard let record else { return UntrustedServer.refuse(trust, done) }
+            guard let record else { return UntrustedServer.refuse(trust, done: done) }
             let space = challenge.protectionSpace
-            let error = UntrustedServer.error(decision, trust, space, task.currentRequest?.url)
+            let error = UntrustedServer.error(decision, trust: trust, space: space, url: task.currentRequest?.url)
             record.state.withLock { $0.error = error }
             done(.cancelAuthenticationChallenge, nil)
         }
@@ -104,15 +104,15 @@ extension URLSessionManager {
             done(.cancelAuthenticationChallenge, nil)
         case .cancel: done(.cancelAuthenticationChallenge, nil)
         case .rejectProtectionSpace: done(.rejectProtectionSpace, nil)
-        case .performDefaultHandling: handleByDefault(challenge, done, refused)
+        case .performDefaultHandling: handleByDefault(challenge, done: done, refused: refused)
         }
     }
 
     /// The default handling: the policy decides about servers, the session about everything else.
     private func handleByDefault(
         _ challenge: URLAuthenticationChallenge,
-        _ done: @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void,
-        _ refused: (ServerTrustDecision, ServerTrust) -> Void
+        done: @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void,
+        refused: (ServerTrustDecision, ServerTrust) -> Void
     ) {
         let space = challenge.protectionSpace
         // In all other cases the policy has already decided, inside the handshake.
@@ -198,7 +198,7 @@ extension UntrustedServer {
     /// error names its reason.
     fileprivate static func refuse(
         _ trust: ServerTrust,
-        _ done: (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+        done: (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
         done(trust.evaluation.isTrusted ? .rejectProtectionSpace : .performDefaultHandling, nil)
     }

@@ -227,7 +227,12 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
         completionHandler: TaskCompletionHandler?
     ) -> URLSessionDataTask {
         let completion = completionHandler.map { TaskRecord.Completion.handler($0) } ?? .none
-        let record = TaskRecord(by: self, completion, upload: uploadProgressBlock, download: downloadProgressBlock)
+        let record = TaskRecord(
+            by: self,
+            completion: completion,
+            upload: uploadProgressBlock,
+            download: downloadProgressBlock
+        )
         return make(record) { $0.dataTask(with: request, for: $1) }
     }
 
@@ -245,7 +250,7 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
         progress uploadProgressBlock: ProgressHandler?,
         completionHandler: TaskCompletionHandler?
     ) -> URLSessionUploadTask {
-        makeUpload(request, .file(fileURL), uploadProgressBlock, completionHandler)
+        makeUpload(request, body: .file(fileURL), progress: uploadProgressBlock, completion: completionHandler)
     }
 
     /// Makes a suspended upload of bytes.
@@ -262,7 +267,12 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
         progress uploadProgressBlock: ProgressHandler?,
         completionHandler: TaskCompletionHandler?
     ) -> URLSessionUploadTask {
-        makeUpload(request, .data(bodyData ?? Data()), uploadProgressBlock, completionHandler)
+        makeUpload(
+            request,
+            body: .data(bodyData ?? Data()),
+            progress: uploadProgressBlock,
+            completion: completionHandler
+        )
     }
 
     /// Makes a suspended upload of the request's body stream.
@@ -277,7 +287,7 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
         progress uploadProgressBlock: ProgressHandler?,
         completionHandler: TaskCompletionHandler?
     ) -> URLSessionUploadTask {
-        makeUpload(request, .streamed, uploadProgressBlock, completionHandler)
+        makeUpload(request, body: .streamed, progress: uploadProgressBlock, completion: completionHandler)
     }
 
     /// Makes a suspended download.
@@ -296,7 +306,9 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
         destination: DownloadDestination?,
         completionHandler: DownloadCompletionHandler?
     ) -> URLSessionDownloadTask {
-        makeDownload(downloadProgressBlock, destination, completionHandler) { $0.downloadTask(with: request, for: $1) }
+        makeDownload(downloadProgressBlock, destination: destination, completion: completionHandler) {
+            $0.downloadTask(with: request, for: $1)
+        }
     }
 
     /// Makes a suspended download that continues where another one ended.
@@ -313,7 +325,7 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
         destination: DownloadDestination?,
         completionHandler: DownloadCompletionHandler?
     ) -> URLSessionDownloadTask {
-        makeDownload(downloadProgressBlock, destination, completionHandler) {
+        makeDownload(downloadProgressBlock, destination: destination, completion: completionHandler) {
             $0.downloadTask(withResumeData: resumeData, for: $1)
         }
     }
@@ -376,7 +388,7 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
 
     /// Calls the block for an invalid session, and posts `urlSessionDidInvalidate`.
     open func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
-        becameInvalid(session, error)
+        becameInvalid(session, error: error)
     }
 
     /// Answers with the block for sessions; without a block, the session calls the method for challenges of tasks.
@@ -387,7 +399,7 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
         didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-        answer(challenge, in: session, completionHandler)
+        answer(challenge, in: session, done: completionHandler)
     }
 
     /// Answers with the handler for challenges, or with ``securityPolicy``.
@@ -397,17 +409,17 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
         didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-        answer(challenge, of: task, in: session, completionHandler)
+        answer(challenge, of: task, in: session, done: completionHandler)
     }
 
     /// Posts `networkingTaskDidResume`.
     open func urlSession(_ session: URLSession, taskDidResume task: URLSessionTask) {
-        announce(.networkingTaskDidResume, task)
+        announce(.networkingTaskDidResume, task: task)
     }
 
     /// Posts `networkingTaskDidSuspend`.
     open func urlSession(_ session: URLSession, taskDidSuspend task: URLSessionTask) {
-        announce(.networkingTaskDidSuspend, task)
+        announce(.networkingTaskDidSuspend, task: task)
     }
 
     /// Asks the block for redirects. Without it the session's ``/AFURLTypes/RedirectPolicy`` decides.
@@ -462,7 +474,7 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
 
     /// Makes the object of the response, and calls the completion handler of the task.
     open func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        completed(task, in: session, error)
+        completed(task, in: session, error: error)
     }
 
     /// Asks the block for responses.
@@ -481,7 +493,7 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
         dataTask: URLSessionDataTask,
         didBecome downloadTask: URLSessionDownloadTask
     ) {
-        became(downloadTask, dataTask, in: session)
+        became(downloadTask, task: dataTask, in: session)
     }
 
     /// Fails the data task for its completion handler: the manager does not use the stream, but a subclass may.
@@ -490,7 +502,7 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
         dataTask: URLSessionDataTask,
         didBecome streamTask: URLSessionStreamTask
     ) {
-        became(streamTask, dataTask, in: session)
+        became(streamTask, task: dataTask, in: session)
     }
 
     /// Keeps the data for the serializer, updates the progress, and calls the block for data.

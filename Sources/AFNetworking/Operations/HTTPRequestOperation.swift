@@ -100,13 +100,13 @@ open class HTTPRequestOperation: URLConnectionOperation, @unchecked Sendable {
         // Holds the operation on purpose, so that it calls back even if the program has released it. The block is
         // released after its call.
         completionBlock = { [self] in
-            if isQuick { return callBack(success, failure) }
+            if isQuick { return callBack(success, failure: failure) }
             let group = completionGroup
             group?.enter()
             Self.processingQueue.async { [self] in
                 _ = responseObject
                 MainQueue.complete(on: completionQueue, group: group) { [self] in
-                    callBack(success, failure)
+                    callBack(success, failure: failure)
                 }
                 group?.leave()
             }
@@ -126,7 +126,7 @@ open class HTTPRequestOperation: URLConnectionOperation, @unchecked Sendable {
             || serializer.isQuick(bodyLength: responseData?.count ?? 0, isAwaited: false)
     }
 
-    private func callBack(_ success: Success?, _ failure: Failure?) {
+    private func callBack(_ success: Success?, failure: Failure?) {
         // First the object: to make it may fail.
         let object = responseObject
         if let error { failure?(self, error) } else { success?(self, object) }

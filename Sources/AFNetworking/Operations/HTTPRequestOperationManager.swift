@@ -145,20 +145,20 @@ open class HTTPRequestOperationManager: NSObject, NSCopying, NSSecureCoding, @un
 
     private func enqueue(
         _ method: String,
-        _ urlString: String,
-        _ parameters: Any?,
+        urlString: String,
+        parameters: Any?,
         form: ((any MultipartFormData) -> Void)? = nil,
-        _ success: Success?,
-        _ failure: Failure?
+        success: Success?,
+        failure: Failure?
     ) -> HTTPRequestOperation? {
         let request: URLRequest
         let leavesBase: Bool
         do {
             (request, leavesBase) = try requestSerializer.request(
                 method,
-                urlString,
+                text: urlString,
                 relativeTo: base,
-                parameters,
+                parameters: parameters,
                 form: form,
                 keeping: RedirectPolicy()
             )
@@ -192,7 +192,7 @@ open class HTTPRequestOperationManager: NSObject, NSCopying, NSSecureCoding, @un
         success: Success?,
         failure: Failure?
     ) -> HTTPRequestOperation? {
-        enqueue("GET", urlString, parameters, success, failure)
+        enqueue("GET", urlString: urlString, parameters: parameters, success: success, failure: failure)
     }
 
     /// Sends a HEAD request. There is no body. Parameters become the query.
@@ -204,7 +204,13 @@ open class HTTPRequestOperationManager: NSObject, NSCopying, NSSecureCoding, @un
         success: (@Sendable (HTTPRequestOperation) -> Void)?,
         failure: Failure?
     ) -> HTTPRequestOperation? {
-        enqueue("HEAD", urlString, parameters, { operation, _ in success?(operation) }, failure)
+        enqueue(
+            "HEAD",
+            urlString: urlString,
+            parameters: parameters,
+            success: { operation, _ in success?(operation) },
+            failure: failure
+        )
     }
 
     /// Posts parameters.
@@ -216,7 +222,7 @@ open class HTTPRequestOperationManager: NSObject, NSCopying, NSSecureCoding, @un
         success: Success?,
         failure: Failure?
     ) -> HTTPRequestOperation? {
-        enqueue("POST", urlString, parameters, success, failure)
+        enqueue("POST", urlString: urlString, parameters: parameters, success: success, failure: failure)
     }
 
     /// Posts a multipart form, which is read while it is sent.
@@ -236,7 +242,14 @@ open class HTTPRequestOperationManager: NSObject, NSCopying, NSSecureCoding, @un
         success: Success?,
         failure: Failure?
     ) -> HTTPRequestOperation? {
-        enqueue("POST", urlString, parameters, form: block ?? { _ in }, success, failure)
+        enqueue(
+            "POST",
+            urlString: urlString,
+            parameters: parameters,
+            form: block ?? { _ in },
+            success: success,
+            failure: failure
+        )
     }
 
     /// Puts parameters.
@@ -248,7 +261,7 @@ open class HTTPRequestOperationManager: NSObject, NSCopying, NSSecureCoding, @un
         success: Success?,
         failure: Failure?
     ) -> HTTPRequestOperation? {
-        enqueue("PUT", urlString, parameters, success, failure)
+        enqueue("PUT", urlString: urlString, parameters: parameters, success: success, failure: failure)
     }
 
     /// Patches with parameters.
@@ -260,7 +273,7 @@ open class HTTPRequestOperationManager: NSObject, NSCopying, NSSecureCoding, @un
         success: Success?,
         failure: Failure?
     ) -> HTTPRequestOperation? {
-        enqueue("PATCH", urlString, parameters, success, failure)
+        enqueue("PATCH", urlString: urlString, parameters: parameters, success: success, failure: failure)
     }
 
     /// Deletes. Parameters become the query.
@@ -272,7 +285,7 @@ open class HTTPRequestOperationManager: NSObject, NSCopying, NSSecureCoding, @un
         success: Success?,
         failure: Failure?
     ) -> HTTPRequestOperation? {
-        enqueue("DELETE", urlString, parameters, success, failure)
+        enqueue("DELETE", urlString: urlString, parameters: parameters, success: success, failure: failure)
     }
 
     // MARK: - Describing, coding, copying

@@ -163,7 +163,7 @@ enum ConnectionScheduler: Sendable {
     ///
     /// - Parameter modes: The operation's modes for loading. Stopping, closing and ending use the common modes: an
     ///   operation can be cancelled even if the network thread never runs in its modes.
-    func perform(in modes: Set<RunLoop.Mode> = [.common], _ body: @escaping @Sendable () -> Void) {
+    func perform(in modes: Set<RunLoop.Mode> = [.common], body: @escaping @Sendable () -> Void) {
         switch self {
         case .networkThread(let world): world.perform(Array(modes), body)
         case .queue(let queue): queue.addOperation(body)

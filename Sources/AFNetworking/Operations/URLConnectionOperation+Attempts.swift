@@ -74,7 +74,7 @@ extension URLConnectionOperation {
     }
 
     private static var withoutURL: URLError {
-        let failure = LoadFailure(.request, .scheme, phase: .preparing, message: "The request has no URL.")
+        let failure = LoadFailure(.request, detail: .scheme, phase: .preparing, message: "The request has no URL.")
         return ErrorMapping.error(failure, url: nil)
     }
 

@@ -40,7 +40,7 @@ extension URLConnectionOperation {
             // Its completion block has been called.
             guard !operation.isFinished else { continue }
             group.enter()
-            operation.joinBatch(group, of: operations, progressBlock)
+            operation.joinBatch(group, of: operations, progress: progressBlock)
         }
         return operations + [last]
     }
@@ -58,7 +58,7 @@ extension URLConnectionOperation {
     private func joinBatch(
         _ group: DispatchGroup,
         of operations: [URLConnectionOperation],
-        _ progress: (@Sendable (UInt, UInt) -> Void)?
+        progress: (@Sendable (UInt, UInt) -> Void)?
     ) {
         let original = completionBlock
         completionBlock = { [weak self] in

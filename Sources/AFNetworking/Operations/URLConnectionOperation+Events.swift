@@ -15,9 +15,9 @@ extension URLConnectionOperation {
         let credential = rules.credential
         if let trust = space.serverTrust {
             let url = connection.currentRequest.url
-            guard rules.frozen == nil else { return answer(challenge, about: trust, by: rules, url) }
+            guard rules.frozen == nil else { return answer(challenge, about: trust, by: rules, url: url) }
             // A method of the program's may take any time, and the network thread serves all operations.
-            Self.trustQueue.async { [self] in answer(challenge, about: trust, by: rules, url) }
+            Self.trustQueue.async { [self] in answer(challenge, about: trust, by: rules, url: url) }
         } else if challenge.previousFailureCount == 0, let credential, space.isProxy() || isAtFirstOrigin(connection) {
             sender?.use(credential, for: challenge)
         } else {
@@ -31,14 +31,14 @@ extension URLConnectionOperation {
         _ challenge: URLAuthenticationChallenge,
         about trust: ServerTrust,
         by rules: OperationTrustRules,
-        _ url: URL?
+        url: URL?
     ) {
         let space = challenge.protectionSpace
         let decision = rules.decide(trust, domain: space.host)
         if decision == .accept {
             challenge.sender?.use(URLCredential(trust: trust), for: challenge)
         } else {
-            let error = UntrustedServer.error(decision, trust, space, url)
+            let error = UntrustedServer.error(decision, trust: trust, space: space, url: url)
             state.withLock { $0.trustError = error }
             challenge.sender?.cancel(challenge)
         }
@@ -77,7 +77,7 @@ extension URLConnectionOperation {
         guard let answer, let url = answer.url, url.scheme.map(ASCII.lowered) == "http", let host = answer.host,
             rules.forbidsPlainText(to: host)
         else { return answer }
-        state.withLock { $0.trustError = UntrustedServer.plainText(host, url) }
+        state.withLock { $0.trustError = UntrustedServer.plainText(host, url: url) }
         // There is no other way to end it from here.
         fail(connection)
         return nil
@@ -118,7 +118,7 @@ extension URLConnectionOperation {
         if let error = sink.write(data) { return end(connection, with: error) }
         state.withLock { $0.totalBytesRead += Int64(data.count) }
         let (total, expected) = state.withLock { ($0.totalBytesRead, $0.totalBytesExpected) }
-        tell({ $0.downloadProgress }, data.count, total, expected)
+        tell({ $0.downloadProgress }, count: data.count, total: total, expected: expected)
     }
 
     func receiveEnd(from connection: URLConnection) {
@@ -146,9 +146,9 @@ extension URLConnectionOperation {
     /// the main queue, calls would pile up.
     func tell(
         _ block: @escaping @Sendable (OperationState) -> ProgressBlock?,
-        _ count: Int,
-        _ total: Int64,
-        _ expected: Int64
+        count: Int,
+        total: Int64,
+        expected: Int64
     ) {
         guard state.withLock({ block($0) }) != nil else { return }
         MainQueue.async { [self] in state.withLock { block($0) }?(UInt(count), total, expected) }
@@ -176,7 +176,7 @@ enum RangeReply: Equatable {
 
     private static func isRest(_ response: HTTPURLResponse, of first: HTTPURLResponse?, from offset: Int64) -> Bool {
         guard !response.hasCodedContent, let part = response.part, part.bytes.lowerBound == offset,
-            first.map({ isSame(response, $0) }) ?? true
+            first.map({ isSame(response, first: $0) }) ?? true
         else { return false }
         // A server may send less than was asked for, and the operation does not ask for the remainder.
         guard let total = part.total ?? first.flatMap({ total(of: $0) }) else { return true }
@@ -190,7 +190,7 @@ enum RangeReply: Equatable {
     }
 
     /// Whether nothing says that the two are of different versions.
-    private static func isSame(_ response: HTTPURLResponse, _ first: HTTPURLResponse) -> Bool {
+    private static func isSame(_ response: HTTPURLResponse, first: HTTPURLResponse) -> Bool {
         for name in ["ETag", "Last-Modified"] {
             if let one = response.value(forHTTPHeaderField: name), let other = first.value(forHTTPHeaderField: name),
                 one != other

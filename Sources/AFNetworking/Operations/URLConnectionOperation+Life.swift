@@ -136,7 +136,7 @@ extension URLConnectionOperation {
     }
 
     private func post(_ name: Notification.Name) {
-        NotificationPoster.main.post(name, self)
+        NotificationPoster.main.post(name, object: self)
     }
 }
 

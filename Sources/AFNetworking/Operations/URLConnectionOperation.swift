@@ -363,7 +363,12 @@ open class URLConnectionOperation: Operation, NSCopying, NSSecureCoding, URLConn
         totalBytesExpectedToWrite: Int
     ) {
         guard isCurrent(connection) else { return }
-        tell({ $0.uploadProgress }, bytesWritten, Int64(totalBytesWritten), Int64(totalBytesExpectedToWrite))
+        tell(
+            { $0.uploadProgress },
+            count: bytesWritten,
+            total: Int64(totalBytesWritten),
+            expected: Int64(totalBytesExpectedToWrite)
+        )
     }
 
     /// Asks the block for the cache.
@@ -405,7 +410,7 @@ open class URLConnectionOperation: Operation, NSCopying, NSSecureCoding, URLConn
     /// Reads an operation, which is ready whatever it was; nil if the archive holds no request.
     public required init?(coder: NSCoder) {
         guard let archive = OperationArchive(coder), let request = archive.request else { return nil }
-        var state = OperationState(request, archive)
+        var state = OperationState(request, archive: archive)
         state.response =
             coder.decodeObject(of: [HTTPURLResponse.self, URLResponse.self], forKey: OperationArchive.response)
             as? URLResponse

@@ -175,7 +175,7 @@ open class NetworkReachabilityManager: NSObject, @unchecked Sendable {
             if state.generation == generation, status != .unknown { state.status = status }
         }
         let observation = reachability.observe(on: NetworkReachabilityManager.arrivals) { [weak self] path in
-            self?.arrived(NetworkReachabilityStatus(path), generation)
+            self?.arrived(NetworkReachabilityStatus(path), generation: generation)
         }
         // If another thread has started or stopped it meanwhile, this observation ends here.
         state.withLock { if $0.generation == generation { $0.observation = observation } }
@@ -197,16 +197,16 @@ open class NetworkReachabilityManager: NSObject, @unchecked Sendable {
         return generation
     }
 
-    private func arrived(_ status: NetworkReachabilityStatus, _ generation: Int) {
+    private func arrived(_ status: NetworkReachabilityStatus, generation: Int) {
         let (isWanted, queue) = state.withLock { state -> (Bool, DispatchQueue?) in
             guard state.generation == generation else { return (false, nil) }
             state.status = status
             return (true, state.callbackQueue)
         }
-        if isWanted { MainQueue.async(on: queue) { [weak self] in self?.publish(status, generation) } }
+        if isWanted { MainQueue.async(on: queue) { [weak self] in self?.publish(status, generation: generation) } }
     }
 
-    private func publish(_ status: NetworkReachabilityStatus, _ generation: Int) {
+    private func publish(_ status: NetworkReachabilityStatus, generation: Int) {
         let (isOver, block) = state.withLock { ($0.generation != generation, $0.block) }
         guard !isOver else { return }
         block?(status)

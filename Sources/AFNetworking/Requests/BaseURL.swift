@@ -105,14 +105,14 @@ extension HTTPRequestSerializer {
     ///   - policy: Says which header fields stay with the server of `base`.
     func request(
         _ method: String,
-        _ text: String,
+        text: String,
         relativeTo base: BaseURL?,
-        _ parameters: Any?,
+        parameters: Any?,
         form: ((any MultipartFormData) -> Void)?,
         keeping policy: RedirectPolicy
     ) throws -> (request: URLRequest, leavesBase: Bool) {
         let target = try BaseURL.resolve(text, against: base)
-        var request = try self.request(method, target.url, parameters, form: form)
+        var request = try self.request(method, url: target.url, parameters: parameters, form: form)
         if target.leavesBase {
             // These were set for the server of the base. What a subclass has added to this request itself stays.
             for (name, value) in httpRequestHeaders
@@ -125,11 +125,11 @@ extension HTTPRequestSerializer {
 
     private func request(
         _ method: String,
-        _ url: URL,
-        _ parameters: Any?,
+        url: URL,
+        parameters: Any?,
         form: ((any MultipartFormData) -> Void)?
     ) throws -> URLRequest {
-        guard let form else { return try request(method, url, parameters) }
+        guard let form else { return try request(method, url: url, parameters: parameters) }
         let named = parameters as? [String: Any]
         guard parameters == nil || named != nil else { throw RequestError.namelessParts }
         return try multipartFormRequest(

@@ -56,10 +56,12 @@ open class EncodableRequestSerializer: HTTPRequestSerializer, @unchecked Sendabl
             guard let parameters else { return settings.addingHeaders(to: request) }
             let value = try EncodableParameters.checked(parameters)
             if settings.putsParametersInURI(request) {
-                return try settings.serialize(request, parameters) { _ in try EncodableParameters.tree(value, encoder) }
+                return try settings.serialize(request, parameters: parameters) { _ in
+                    try EncodableParameters.tree(value, encoder: encoder)
+                }
             }
             var serialized = settings.addingHeaders(to: request)
-            let body = try EncodableParameters.data(value, encoder)
+            let body = try EncodableParameters.data(value, encoder: encoder)
             serialized.setContentType("application/json")
             serialized.httpBody = body
             return serialized
@@ -85,15 +87,15 @@ open class EncodableRequestSerializer: HTTPRequestSerializer, @unchecked Sendabl
 /// Turns `Encodable` parameters into JSON.
 enum EncodableParameters {
     /// An object or an array of JSON.
-    static func data(_ value: any Encodable, _ encoder: JSONEncoder) throws -> Data {
+    static func data(_ value: any Encodable, encoder: JSONEncoder) throws -> Data {
         let data = try encoder.encode(value)
         guard isCollection(data) else { throw RequestError.notJSON }
         return data
     }
 
     /// The same as dictionaries and arrays, for queries.
-    static func tree(_ value: any Encodable, _ encoder: JSONEncoder) throws -> Any {
-        try JSONSerialization.jsonObject(with: data(value, encoder))
+    static func tree(_ value: any Encodable, encoder: JSONEncoder) throws -> Any {
+        try JSONSerialization.jsonObject(with: data(value, encoder: encoder))
     }
 
     /// The same for a value of one of the program's types; all other parameters are returned as they are.
@@ -115,7 +117,7 @@ enum EncodableParameters {
         let cause = EncodingError.Context(codingPath: [], debugDescription: "\(type) is not Encodable.")
         throw RequestError.make(
             .cannotDecodeContentData,
-            "The `parameters` argument is of the type \(type), which is not Encodable.",
+            reason: "The `parameters` argument is of the type \(type), which is not Encodable.",
             advice: "Make it Encodable, or use JSONRequestSerializer for dictionaries of values of any type.",
             underlying: EncodingError.invalidValue(value, cause)
         )

@@ -134,7 +134,7 @@ open class HTTPRequestSerializer: NSObject, URLRequestSerialization, @unchecked 
 
     /// Makes queries in this style, and no longer with a block.
     open func setQueryStringSerializationWith(_ style: HTTPRequestQueryStringSerializationStyle) {
-        replaceQueryBlock(nil, style)
+        replaceQueryBlock(nil, style: style)
     }
 
     /// Makes queries with a block; nil for the style again.
@@ -142,10 +142,10 @@ open class HTTPRequestSerializer: NSObject, URLRequestSerialization, @unchecked 
     /// What it returns goes into the URL, or into the body, as it is: the block must escape it.
     @preconcurrency
     open func setQueryStringSerializationWith(_ block: QueryStringBlock?) {
-        replaceQueryBlock(block, nil)
+        replaceQueryBlock(block, style: nil)
     }
 
-    private func replaceQueryBlock(_ block: QueryStringBlock?, _ style: HTTPRequestQueryStringSerializationStyle?) {
+    private func replaceQueryBlock(_ block: QueryStringBlock?, style: HTTPRequestQueryStringSerializationStyle?) {
         exchange { settings in
             settings.queryBlock = block
             if let style { settings.queryStyle = style }
@@ -171,18 +171,18 @@ open class HTTPRequestSerializer: NSObject, URLRequestSerialization, @unchecked 
     ///   - parameters: As ``HTTPRequestSerializer/queryString(from:)`` takes them; subclasses may take others. Nil for none.
     open func request(withMethod method: String, urlString: String, parameters: Any?) throws -> URLRequest {
         guard let url = URL(string: urlString) else { throw RequestError.unusableURL(urlString) }
-        let request = snapshot.request(method, url, hasFields: false)
+        let request = snapshot.request(method, url: url, hasFields: false)
         return try self.request(bySerializing: request, withParameters: parameters)
     }
 
     /// Makes a request, as ``request(withMethod:urlString:parameters:)`` does for the URL's text.
-    func request(_ method: String, _ url: URL, _ parameters: Any?) throws -> URLRequest {
+    func request(_ method: String, url: URL, parameters: Any?) throws -> URLRequest {
         let settings = snapshot
         guard isOfLibrary else {
             return try request(withMethod: method, urlString: url.absoluteString, parameters: parameters)
         }
         let isPlain = parameters == nil && settings.methodsInURI.contains(method)
-        let request = settings.request(method, url, hasFields: isPlain)
+        let request = settings.request(method, url: url, hasFields: isPlain)
         return isPlain ? request : try self.request(bySerializing: request, withParameters: parameters)
     }
 
@@ -256,7 +256,7 @@ open class HTTPRequestSerializer: NSObject, URLRequestSerialization, @unchecked 
         withParameters parameters: Any?,
         error: NSErrorPointer
     ) -> URLRequest? {
-        reporting(to: error) { try snapshot.serialize(request, parameters) }
+        reporting(to: error) { try snapshot.serialize(request, parameters: parameters) }
     }
 
     // MARK: - Copying and coding

@@ -45,7 +45,7 @@ open class JSONRequestSerializer: HTTPRequestSerializer, @unchecked Sendable {
         reporting(to: error) {
             let settings = snapshot
             if settings.putsParametersInURI(request) {
-                return try settings.serialize(request, parameters) { try EncodableParameters.unfolded($0) }
+                return try settings.serialize(request, parameters: parameters) { try EncodableParameters.unfolded($0) }
             }
             var serialized = settings.addingHeaders(to: request)
             guard let parameters else { return serialized }
@@ -84,7 +84,7 @@ enum JSONParameters {
     static func data(_ parameters: Any, options: JSONSerialization.WritingOptions) throws -> Data {
         switch ParameterNode(parameters) {
         case .leaf(is any BinaryFloatingPoint): throw RequestError.notJSON
-        case .leaf(let value as any Encodable): return try EncodableParameters.data(value, JSONEncoder())
+        case .leaf(let value as any Encodable): return try EncodableParameters.data(value, encoder: JSONEncoder())
         case .null, .set, .leaf: throw RequestError.notJSON
         case .dictionary, .array: break
         }

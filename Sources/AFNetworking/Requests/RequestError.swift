@@ -10,7 +10,7 @@ enum RequestError {
     ///   - advice: What to change.
     static func make(
         _ code: URLError.Code,
-        _ reason: String,
+        reason: String,
         advice: String = "",
         underlying: (any Error)? = nil
     ) -> NSError {
@@ -27,12 +27,12 @@ enum RequestError {
     static func unusableURL(_ text: String, isRelative: Bool = false) -> NSError {
         make(
             .badURL,
-            "The URL string \(quoted(text, withoutServer: isRelative)) could not be parsed.",
+            reason: "The URL string \(quoted(text, withoutServer: isRelative)) could not be parsed.",
             advice: "Escape what may not stand in a URL."
         )
     }
 
-    static var withoutURL: NSError { make(.badURL, "The request has no URL.") }
+    static var withoutURL: NSError { make(.badURL, reason: "The request has no URL.") }
 
     /// The text without query and fragment, and without what may be a password.
     private static func quoted(_ text: String, withoutServer: Bool) -> String {
@@ -51,7 +51,7 @@ enum RequestError {
     static var leavesBase: NSError {
         make(
             .badURL,
-            "The URL string leads to another server than the base URL.",
+            reason: "The URL string leads to another server than the base URL.",
             advice: "Begin it with one slash at most, or give the whole URL with its scheme."
         )
     }
@@ -59,7 +59,7 @@ enum RequestError {
     static var foreignScheme: NSError {
         make(
             .unsupportedURL,
-            "The scheme of the URL string is neither http nor https, nor that of the base URL.",
+            reason: "The scheme of the URL string is neither http nor https, nor that of the base URL.",
             advice: "Put ./ before a path that has a colon in its first part."
         )
     }
@@ -67,31 +67,31 @@ enum RequestError {
     static var namelessParts: NSError {
         make(
             .cannotDecodeContentData,
-            "The `parameters` argument has no names for the parts of a multipart form.",
+            reason: "The `parameters` argument has no names for the parts of a multipart form.",
             advice: "Use a dictionary with text as keys."
         )
     }
 
     static var unusableQuery: NSError {
-        make(.badURL, "The query cannot stand in a URL.", advice: "Escape what the query block returns.")
+        make(.badURL, reason: "The query cannot stand in a URL.", advice: "Escape what the query block returns.")
     }
 
     static var notJSON: NSError {
         make(
             .cannotDecodeContentData,
-            "The `parameters` argument is not valid JSON.",
+            reason: "The `parameters` argument is not valid JSON.",
             advice: "Use dictionaries with text as keys, arrays, text, finite numbers, Booleans and null."
         )
     }
 
     static var nestedTooDeep: NSError {
-        make(.cannotDecodeContentData, "The parameters are nested more than \(ParameterNode.deepest) deep.")
+        make(.cannotDecodeContentData, reason: "The parameters are nested more than \(ParameterNode.deepest) deep.")
     }
 
     static func unencodable(_ encoding: String.Encoding) -> NSError {
         make(
             .cannotDecodeContentData,
-            "The query has characters that the encoding \(encoding) does not have.",
+            reason: "The query has characters that the encoding \(encoding) does not have.",
             advice: "Escape them, or set another stringEncoding."
         )
     }
@@ -100,13 +100,13 @@ enum RequestError {
         if format == .openStep {
             return make(
                 .cannotDecodeContentData,
-                "Property lists cannot be written in the OpenStep format.",
+                reason: "Property lists cannot be written in the OpenStep format.",
                 advice: "Use .xml or .binary."
             )
         }
         return make(
             .cannotDecodeContentData,
-            "The `parameters` argument is not a valid property list.",
+            reason: "The `parameters` argument is not a valid property list.",
             advice: "Use dictionaries with text as keys, arrays, text, finite numbers, Booleans, dates and data."
         )
     }
@@ -114,7 +114,7 @@ enum RequestError {
     static func noBody(for method: String) -> NSError {
         make(
             .dataLengthExceedsMaximum,
-            "A multipart form is a body, and \(ASCII.uppered(method)) requests have none.",
+            reason: "A multipart form is a body, and \(ASCII.uppered(method)) requests have none.",
             advice: "Use POST, PUT or PATCH."
         )
     }

@@ -26,8 +26,8 @@ struct RequestSettings: Sendable {
     /// A request without parameters.
     ///
     /// - Parameter hasFields: Whether the header fields are added at once.
-    func request(_ method: String, _ url: URL, hasFields: Bool) -> URLRequest {
-        var request = URLRequest(url: url, method: method, hasFields ? fields : nil)
+    func request(_ method: String, url: URL, hasFields: Bool) -> URLRequest {
+        var request = URLRequest(url: url, method: method, shared: hasFields ? fields : nil)
         apply(to: &request)
         return request
     }
@@ -59,7 +59,7 @@ struct RequestSettings: Sendable {
     ///   - request: The request as it came, without the serializer's header fields.
     ///   - parameters: The parameters as they came.
     ///   - unfold: Turns them into dictionaries and arrays.
-    func query(for request: URLRequest, _ parameters: Any, unfold: (Any) throws -> Any) throws -> String? {
+    func query(for request: URLRequest, parameters: Any, unfold: (Any) throws -> Any) throws -> String? {
         if let queryBlock {
             let (query, error) = collectingError { queryBlock(request, parameters, $0) }
             if let error { throw error }
@@ -75,11 +75,11 @@ struct RequestSettings: Sendable {
     /// Adds header fields, and the parameters as a query or a form.
     func serialize(
         _ request: URLRequest,
-        _ parameters: Any?,
+        parameters: Any?,
         unfold: (Any) throws -> Any = { $0 }
     ) throws -> URLRequest {
         var serialized = addingHeaders(to: request)
-        let query = try parameters.flatMap { try self.query(for: request, $0, unfold: unfold) }
+        let query = try parameters.flatMap { try self.query(for: request, parameters: $0, unfold: unfold) }
         if putsParametersInURI(request) {
             if let query, !query.isEmpty { try RequestSettings.append(query, to: &serialized) }
         } else {

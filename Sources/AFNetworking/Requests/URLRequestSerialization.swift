@@ -25,11 +25,11 @@ extension URLRequestSerialization {
         }
         if let made { return made }
         throw error.map(CarriedError.unpacked)
-            ?? RequestError.make(.unknown, "The serializer gave neither a request nor an error.")
+            ?? RequestError.make(.unknown, reason: "The serializer gave neither a request nor an error.")
     }
 
     /// What `make` returns, or nil and its error where `error` points.
-    func reporting(to error: NSErrorPointer, _ make: () throws -> URLRequest) -> URLRequest? {
+    func reporting(to error: NSErrorPointer, make: () throws -> URLRequest) -> URLRequest? {
         do {
             return try make()
         } catch let failure {

@@ -63,7 +63,7 @@ open class CompoundResponseSerializer: HTTPResponseSerializer, @unchecked Sendab
     public required init?(coder: NSCoder) {
         var members: [any URLResponseSerialization] = []
         do {
-            try coder.readJSON([ArchivedMember].self, .responseSerializers) { archived in
+            try coder.readJSON([ArchivedMember].self, key: .responseSerializers) { archived in
                 members = try archived.map { try $0.serializer() }
             }
         } catch {
@@ -76,7 +76,7 @@ open class CompoundResponseSerializer: HTTPResponseSerializer, @unchecked Sendab
     /// Archives the settings and the members.
     open override func encode(with coder: NSCoder) {
         super.encode(with: coder)
-        coder.writeJSON(responseSerializers.map(ArchivedMember.init), .responseSerializers)
+        coder.writeJSON(responseSerializers.map(ArchivedMember.init), key: .responseSerializers)
     }
 }
 

@@ -110,7 +110,7 @@ open class DecodingResponseSerializer<Value: Decodable & SendableMetatype>: HTTP
             NSLocalizedDescriptionKey: "Request failed: no body to decode \(Value.self) from"
         ]
         if let response { userInfo[HTTPResponseSerializer.failingResponseErrorKey] = response }
-        userInfo[NSLocalizedFailureReasonErrorKey] = ResponseSummary(response, nil)?.text
+        userInfo[NSLocalizedFailureReasonErrorKey] = ResponseSummary(response, body: nil)?.text
         return NSError(
             domain: HTTPResponseSerializer.errorDomain,
             code: NSURLErrorZeroByteResource,

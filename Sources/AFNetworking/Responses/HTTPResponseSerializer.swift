@@ -82,7 +82,7 @@ open class HTTPResponseSerializer: NSObject, URLResponseSerialization, @unchecke
     ///     for the content type, -1011 for the status, the former beneath the latter if both are wrong.
     open func validate(_ response: HTTPURLResponse?, data: Data?, error: NSErrorPointer) -> Bool {
         guard let response else { return true }
-        let (accepted, problem) = ResponseValidation(response, data).result(
+        let (accepted, problem) = ResponseValidation(response, data: data).result(
             contentTypes: acceptableContentTypes,
             statusCodes: acceptableStatusCodes
         )
@@ -118,10 +118,10 @@ open class HTTPResponseSerializer: NSObject, URLResponseSerialization, @unchecke
     public required init?(coder: NSCoder) {
         var state = State.usual
         do {
-            try coder.readJSON(ArchivedStatusCodes?.self, .acceptableStatusCodes) { codes in
+            try coder.readJSON(ArchivedStatusCodes?.self, key: .acceptableStatusCodes) { codes in
                 state.acceptableStatusCodes = codes?.indexes
             }
-            try coder.readJSON(Set<String>?.self, .acceptableContentTypes) { state.acceptableContentTypes = $0 }
+            try coder.readJSON(Set<String>?.self, key: .acceptableContentTypes) { state.acceptableContentTypes = $0 }
         } catch {
             return nil
         }
@@ -131,8 +131,8 @@ open class HTTPResponseSerializer: NSObject, URLResponseSerialization, @unchecke
 
     /// Archives the acceptable codes and types.
     open func encode(with coder: NSCoder) {
-        coder.writeJSON(acceptableStatusCodes.map(ArchivedStatusCodes.init), .acceptableStatusCodes)
-        coder.writeJSON(acceptableContentTypes.map { $0.sorted() }, .acceptableContentTypes)
+        coder.writeJSON(acceptableStatusCodes.map(ArchivedStatusCodes.init), key: .acceptableStatusCodes)
+        coder.writeJSON(acceptableContentTypes.map { $0.sorted() }, key: .acceptableContentTypes)
     }
 }
 
@@ -176,7 +176,7 @@ extension HTTPResponseSerializer {
         do {
             return try decode(data ?? Data())
         } catch let failure {
-            let told = (failure as NSError).naming(response, data)
+            let told = (failure as NSError).naming(response, body: data)
             error?.pointee = NSError.composing(told, underlying: problem)
             return nil
         }

@@ -86,8 +86,8 @@ open class JSONResponseSerializer: HTTPResponseSerializer, @unchecked Sendable {
     public required init?(coder: NSCoder) {
         var state = State()
         do {
-            try coder.readJSON(UInt.self, .readingOptions) { state.readingOptions = .init(rawValue: $0) }
-            try coder.readJSON(Bool.self, .removesKeysWithNullValues) { state.removesKeysWithNullValues = $0 }
+            try coder.readJSON(UInt.self, key: .readingOptions) { state.readingOptions = .init(rawValue: $0) }
+            try coder.readJSON(Bool.self, key: .removesKeysWithNullValues) { state.removesKeysWithNullValues = $0 }
         } catch {
             return nil
         }
@@ -98,8 +98,8 @@ open class JSONResponseSerializer: HTTPResponseSerializer, @unchecked Sendable {
     /// Archives the settings.
     open override func encode(with coder: NSCoder) {
         super.encode(with: coder)
-        coder.writeJSON(readingOptions.rawValue, .readingOptions)
-        coder.writeJSON(removesKeysWithNullValues, .removesKeysWithNullValues)
+        coder.writeJSON(readingOptions.rawValue, key: .readingOptions)
+        coder.writeJSON(removesKeysWithNullValues, key: .removesKeysWithNullValues)
     }
 }
 

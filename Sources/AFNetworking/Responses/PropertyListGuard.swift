@@ -42,9 +42,9 @@ struct BinaryPropertyList {
         guard trailer > 8 else { throw PropertyListGuard.malformed }
         offsetSize = Int(bytes[trailer + 6])
         referenceSize = Int(bytes[trailer + 7])
-        objectCount = try Self.number(bytes, trailer + 8, 8)
-        topObject = try Self.number(bytes, trailer + 16, 8)
-        tableOffset = try Self.number(bytes, trailer + 24, 8)
+        objectCount = try Self.number(bytes, offset: trailer + 8, size: 8)
+        topObject = try Self.number(bytes, offset: trailer + 16, size: 8)
+        tableOffset = try Self.number(bytes, offset: trailer + 24, size: 8)
         guard (1...8).contains(offsetSize), (1...8).contains(referenceSize), topObject < objectCount,
             tableOffset < trailer, objectCount <= (trailer - tableOffset) / offsetSize
         else { throw PropertyListGuard.malformed }
@@ -57,7 +57,7 @@ struct BinaryPropertyList {
     func check(deepest: Int, most: Int) throws {
         guard let topMembers = try members(of: topObject) else { return }
         var known: [Int: Extent] = [:]
-        var path = [Visit(topObject, topMembers)]
+        var path = [Visit(topObject, members: topMembers)]
         var onPath: Set<Int> = [topObject]
         // How many members were read. Containers may share the bytes that name their members, so those alone may be far
         // more than the list has bytes; at least so many objects would result.
@@ -81,7 +81,7 @@ struct BinaryPropertyList {
             named += members.count
             guard named <= most else { throw PropertyListGuard.tooLarge }
             path.append(visit)
-            path.append(Visit(child, members))
+            path.append(Visit(child, members: members))
             guard path.count <= deepest + 2 else { throw PropertyListGuard.tooDeep }
         }
     }
@@ -106,7 +106,7 @@ struct BinaryPropertyList {
         var extent = Extent()
         private var members: [Int]
 
-        init(_ object: Int, _ members: [Int]) {
+        init(_ object: Int, members: [Int]) {
             self.object = object
             self.members = members
         }
@@ -124,7 +124,7 @@ struct BinaryPropertyList {
 
     /// The objects that an array or a dictionary holds; nil for other objects.
     private func members(of object: Int) throws -> [Int]? {
-        let offset = try Self.number(bytes, tableOffset + object * offsetSize, offsetSize)
+        let offset = try Self.number(bytes, offset: tableOffset + object * offsetSize, size: offsetSize)
         guard offset < tableOffset, Self.isKnown(bytes[offset]) else { throw PropertyListGuard.malformed }
         let marker = bytes[offset]
         let perEntry = marker >> 4 == 0xD ? 2 : 1
@@ -132,7 +132,7 @@ struct BinaryPropertyList {
         let (count, start) = try length(marker, after: offset)
         guard count <= (tableOffset - start) / (referenceSize * perEntry) else { throw PropertyListGuard.malformed }
         return try (0..<count * perEntry).map { index in
-            let member = try Self.number(bytes, start + index * referenceSize, referenceSize)
+            let member = try Self.number(bytes, offset: start + index * referenceSize, size: referenceSize)
             guard member < objectCount else { throw PropertyListGuard.malformed }
             return member
         }
@@ -147,10 +147,10 @@ struct BinaryPropertyList {
         }
         let size = 1 << Int(bytes[offset + 1] & 0xF)
         guard offset + 2 + size <= tableOffset else { throw PropertyListGuard.malformed }
-        return (try Self.number(bytes, offset + 2, size), offset + 2 + size)
+        return (try Self.number(bytes, offset: offset + 2, size: size), offset + 2 + size)
     }
 
-    private static func number(_ bytes: [UInt8], _ offset: Int, _ size: Int) throws -> Int {
+    private static func number(_ bytes: [UInt8], offset: Int, size: Int) throws -> Int {
         let value = bytes[offset..<offset + size].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         guard let number = Int(exactly: value) else { throw PropertyListGuard.malformed }
         return number

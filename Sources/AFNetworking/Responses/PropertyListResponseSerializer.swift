@@ -89,13 +89,13 @@ open class PropertyListResponseSerializer: HTTPResponseSerializer, @unchecked Se
     public required init?(coder: NSCoder) {
         var state = State()
         do {
-            try coder.readJSON(UInt.self, .format) { code in
+            try coder.readJSON(UInt.self, key: .format) { code in
                 guard let format = PropertyListSerialization.PropertyListFormat(rawValue: code) else {
                     throw CocoaError(.coderReadCorrupt)
                 }
                 state.format = format
             }
-            try coder.readJSON(UInt.self, .readOptions) { state.readOptions = .init(rawValue: $0) }
+            try coder.readJSON(UInt.self, key: .readOptions) { state.readOptions = .init(rawValue: $0) }
         } catch {
             return nil
         }
@@ -106,7 +106,7 @@ open class PropertyListResponseSerializer: HTTPResponseSerializer, @unchecked Se
     /// Archives the settings.
     open override func encode(with coder: NSCoder) {
         super.encode(with: coder)
-        coder.writeJSON(format.rawValue, .format)
-        coder.writeJSON(readOptions.rawValue, .readOptions)
+        coder.writeJSON(format.rawValue, key: .format)
+        coder.writeJSON(readOptions.rawValue, key: .readOptions)
     }
 }

@@ -12,7 +12,7 @@ struct ResponseValidation {
     private let response: HTTPURLResponse
     private let data: Data?
 
-    init(_ response: HTTPURLResponse, _ data: Data?) {
+    init(_ response: HTTPURLResponse, data: Data?) {
         self.response = response
         self.data = data
     }
@@ -47,7 +47,7 @@ struct ResponseValidation {
         let all = types.count > Self.namedTypes ? "\(named) and \(types.count - Self.namedTypes) more" : named
         return makeError(
             NSURLErrorCannotDecodeContentData,
-            "Request failed: unacceptable content-type: \(type.asPeerText)",
+            description: "Request failed: unacceptable content-type: \(type.asPeerText)",
             advice: "If that is what you expect, add it to acceptableContentTypes of the response serializer, which "
                 + "has \(all.isEmpty ? "none" : all)."
         )
@@ -55,10 +55,10 @@ struct ResponseValidation {
 
     private var statusError: NSError {
         let phrase = HTTPURLResponse.localizedString(forStatusCode: response.statusCode)
-        return makeError(NSURLErrorBadServerResponse, "Request failed: \(phrase) (\(response.statusCode))")
+        return makeError(NSURLErrorBadServerResponse, description: "Request failed: \(phrase) (\(response.statusCode))")
     }
 
-    private func makeError(_ code: Int, _ description: String, advice: String? = nil) -> NSError {
+    private func makeError(_ code: Int, description: String, advice: String? = nil) -> NSError {
         var userInfo: [String: Any] = [
             NSLocalizedDescriptionKey: description,
             Self.responseKey: response,
@@ -66,7 +66,7 @@ struct ResponseValidation {
         if let url = response.url?.withoutCredentials {
             userInfo[NSURLErrorFailingURLErrorKey] = url
         }
-        userInfo[NSLocalizedFailureReasonErrorKey] = ResponseSummary(response, data)?.text
+        userInfo[NSLocalizedFailureReasonErrorKey] = ResponseSummary(response, body: data)?.text
         userInfo[NSLocalizedRecoverySuggestionErrorKey] = advice
         if let data { userInfo[Self.dataKey] = data }
         return NSError(domain: Self.errorDomain, code: code, userInfo: userInfo)
@@ -83,7 +83,7 @@ struct ResponseSummary {
     private let body: Data?
 
     /// Nil if nothing is known of the response.
-    init?(_ response: URLResponse?, _ body: Data?) {
+    init?(_ response: URLResponse?, body: Data?) {
         guard let response else { return nil }
         self.response = response
         self.body = body
@@ -121,9 +121,9 @@ extension NSError {
 
     /// The error with a description of the response that could not be decoded: in its failure reason and, for errors of
     /// Foundation's decoders, after their description. An error of a subclass is returned unchanged.
-    func naming(_ response: URLResponse?, _ body: Data?) -> NSError {
+    func naming(_ response: URLResponse?, body: Data?) -> NSError {
         guard type(of: self) == NSError.self, userInfo[NSLocalizedFailureReasonErrorKey] == nil,
-            let summary = ResponseSummary(response, body)?.text
+            let summary = ResponseSummary(response, body: body)?.text
         else { return self }
         var userInfo = userInfo
         userInfo[NSLocalizedFailureReasonErrorKey] = summary

@@ -17,7 +17,7 @@ package struct SerializerKey {
 // Everything is written as bytes of JSON rather than as objects: Foundation's unarchiver ends the process at an object
 // of an unexpected class, and archives come from files that others may have written.
 extension NSCoder {
-    package func writeJSON(_ value: some Encodable, _ key: SerializerKey) {
+    package func writeJSON(_ value: some Encodable, key: SerializerKey) {
         // Numbers, strings and bytes can always be JSON.
         guard allowsKeyedCoding, let data = try? JSONEncoder().encode(value) else { return }
         [UInt8](data).withUnsafeBufferPointer { encodeBytes($0.baseAddress, length: $0.count, forKey: key.rawValue) }
@@ -26,8 +26,8 @@ extension NSCoder {
     /// Calls `body` with the value, unless there is none.
     package func readJSON<Value: Decodable>(
         _ type: Value.Type,
-        _ key: SerializerKey,
-        _ body: (Value) throws -> Void
+        key: SerializerKey,
+        body: (Value) throws -> Void
     ) throws {
         guard allowsKeyedCoding, containsValue(forKey: key.rawValue) else { return }
         let data = withDecodedUnsafeBytes(forKey: key.rawValue) { bytes in bytes.map { Data($0) } }

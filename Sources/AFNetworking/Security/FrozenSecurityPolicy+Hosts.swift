@@ -9,15 +9,15 @@ extension FrozenSecurityPolicy {
     /// The decision by the rule for the host; nil if there is none and need not be one.
     ///
     /// The switches of the policy have no say in it: such a host must always show a chain that is valid and names it.
-    func decideByHost(_ trust: ServerTrust, _ host: String) -> HostVerdict? {
+    func decideByHost(_ trust: ServerTrust, host: String) -> HostVerdict? {
         switch hosts.match(host) {
         case .none: rules.refusesHostsWithoutRule ? HostVerdict(decision: .noRule(for: host)) : nil
         case .conflict(let hosts): HostVerdict(decision: .severalRules(for: hosts))
-        case .rule(let rule): decide(trust, host, rule)
+        case .rule(let rule): decide(trust, host: host, rule: rule)
         }
     }
 
-    private func decide(_ trust: ServerTrust, _ host: String, _ rule: HostRule) -> HostVerdict {
+    private func decide(_ trust: ServerTrust, host: String, rule: HostRule) -> HostVerdict {
         guard let name = PeerName(host) else { return HostVerdict(decision: .unnamed(host)) }
         let evaluation = trust.evaluate(.tlsServer(name))
         guard evaluation.isTrusted, let set = rule.pinSet else { return HostVerdict(decision: .standard(evaluation)) }

@@ -6,7 +6,7 @@ final class FrozenSecurityPolicy: ServerEvaluator {
     let fingerprint: [UInt8]?
     private let reporter: PinReporter
 
-    init(_ rules: SecurityRules, _ reporter: PinReporter) {
+    init(_ rules: SecurityRules, reporter: PinReporter) {
         self.rules = rules
         hosts = HostRuleIndex(rules.hostRules)
         isPinning = rules.isPinning
@@ -19,7 +19,7 @@ final class FrozenSecurityPolicy: ServerEvaluator {
     }
 
     func decide(_ trust: ServerTrust, domain: String?) -> ServerTrustDecision {
-        guard let verdict = decideByHost(trust, domain ?? trust.host) else {
+        guard let verdict = decideByHost(trust, host: domain ?? trust.host) else {
             return rules.decide(trust, domain: domain)
         }
         if let report = verdict.report { reporter.post(report) }

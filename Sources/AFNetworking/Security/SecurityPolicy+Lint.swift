@@ -42,8 +42,8 @@ private struct PolicyLint {
             case .none:
                 found.add(
                     .error,
-                    .noAuthentication,
-                    rules.validatesName
+                    kind: .noAuthentication,
+                    message: rules.validatesName
                         ? "allowInvalidCertificates without pins refuses every host, as long as names are validated"
                         : "allowInvalidCertificates without pins accepts every server: an attacker on the network can read and "
                             + "change everything"
@@ -51,8 +51,9 @@ private struct PolicyLint {
             case .publicKey:
                 found.add(
                     .error,
-                    .keyAlone,
-                    "publicKey with allowInvalidCertificates checks neither chain nor dates nor name: the holder of one of "
+                    kind: .keyAlone,
+                    message:
+                        "publicKey with allowInvalidCertificates checks neither chain nor dates nor name: the holder of one of "
                         + "the keys can pose as every host; set tls.anchors, or use the mode certificate"
                 )
             case .certificate: break
@@ -61,13 +62,17 @@ private struct PolicyLint {
         if !rules.validatesName {
             found.add(
                 .error,
-                .noNameCheck,
-                "a certificate for any host is taken for every host: leave "
+                kind: .noNameCheck,
+                message: "a certificate for any host is taken for every host: leave "
                     + "validatesDomainName true"
             )
         }
         if rules.refusesHostsWithoutRule, rules.hostRules.isEmpty {
-            found.add(.error, .noRules, "refusesHostsWithoutRule is true and there is no rule: every host is refused")
+            found.add(
+                .error,
+                kind: .noRules,
+                message: "refusesHostsWithoutRule is true and there is no rule: every host is refused"
+            )
         }
         return found
     }
@@ -76,28 +81,34 @@ private struct PolicyLint {
         let pinned = rules.pinned
         guard rules.mode != .none else {
             guard !pinned.isEmpty else { return [] }
-            return [Finding(.warning, .unusedPins, "there are pinned certificates, but the mode none looks at none")]
+            return [
+                Finding(
+                    .warning,
+                    kind: .unusedPins,
+                    message: "there are pinned certificates, but the mode none looks at none"
+                )
+            ]
         }
         var found: [Finding] = []
         if pinned.isEmpty {
             found.add(
                 .error,
-                .emptyPinSet,
-                "the mode pins, but there are no pinned certificates: every host is refused"
+                kind: .emptyPinSet,
+                message: "the mode pins, but there are no pinned certificates: every host is refused"
             )
         } else if let problem = pinned.problem {
-            found.add(.error, .unreadablePin, "every host is refused: \(problem)")
+            found.add(.error, kind: .unreadablePin, message: "every host is refused: \(problem)")
         } else if pinned.keys.count == 1 {
             found.add(
                 .warning,
-                .noBackupPin,
-                "only one key is pinned: if it is lost or replaced, every user is cut off"
+                kind: .noBackupPin,
+                message: "only one key is pinned: if it is lost or replaced, every user is cut off"
             )
         }
         // The mode certificate makes authorities of them.
         let flaws = rules.mode == .certificate ? pinned.anchors.lint() : []
         return found + expiring(pinned.certificates, hosts: nil)
-            + flaws.map { Finding(.note, .flawedAuthority, $0.message) }
+            + flaws.map { Finding(.note, kind: .flawedAuthority, message: $0.message) }
     }
 
     private func expiring(_ certificates: [Certificate], hosts: HostPattern?) -> [Finding] {
@@ -106,9 +117,10 @@ private struct PolicyLint {
             guard end < soon else { return nil }
             return Finding(
                 .warning,
-                .expiringCertificate,
+                kind: .expiringCertificate,
                 hosts: hosts,
-                "the pinned certificate \"\(certificate.summary)\" \(end < date ? "has expired" : "expires within 30 days")"
+                message:
+                    "the pinned certificate \"\(certificate.summary)\" \(end < date ? "has expired" : "expires within 30 days")"
             )
         }
     }
@@ -124,29 +136,54 @@ private struct PolicyLint {
     private func broadness(of hosts: HostPattern) -> [Finding] {
         guard let domain = hosts.domain, !domain.contains(".") else { return [] }
         return [
-            Finding(.warning, .broadPattern, hosts: hosts, "a rule for everything below \"\(domain)\" is too broad")
+            Finding(
+                .warning,
+                kind: .broadPattern,
+                hosts: hosts,
+                message: "a rule for everything below \"\(domain)\" is too broad"
+            )
         ]
     }
 
     private func review(_ set: PinSet, for hosts: HostPattern) -> [Finding] {
         var found: [Finding] = []
         if set.all.isEmpty {
-            found.add(.error, .emptyPinSet, hosts: hosts, "the set has no pins, so nothing can match them")
+            found.add(
+                .error,
+                kind: .emptyPinSet,
+                hosts: hosts,
+                message: "the set has no pins, so nothing can match them"
+            )
         } else if set.backupPins.isEmpty {
-            found.add(.warning, .noBackupPin, hosts: hosts, "no backup pin: if the key is lost, every user is cut off")
+            found.add(
+                .warning,
+                kind: .noBackupPin,
+                hosts: hosts,
+                message: "no backup pin: if the key is lost, every user is cut off"
+            )
         } else if !Set(set.backupPins).isDisjoint(with: set.pins) {
-            found.add(.warning, .sharedBackupPin, hosts: hosts, "a key that is in use is no backup")
+            found.add(.warning, kind: .sharedBackupPin, hosts: hosts, message: "a key that is in use is no backup")
         }
         if let expiry = set.expiry, expiry.date < soon {
             let what = expiry.choice == .failOpen ? "hosts are not pinned" : "hosts are refused"
             if set.isExpired(at: date) {
-                found.add(.error, .expiredPinSet, hosts: hosts, "the set has ended: its \(what)")
+                found.add(.error, kind: .expiredPinSet, hosts: hosts, message: "the set has ended: its \(what)")
             } else {
-                found.add(.warning, .expiringPinSet, hosts: hosts, "the set ends within 30 days; its \(what) then")
+                found.add(
+                    .warning,
+                    kind: .expiringPinSet,
+                    hosts: hosts,
+                    message: "the set ends within 30 days; its \(what) then"
+                )
             }
         }
         if set.isReportOnly, !hasReportHandler {
-            found.add(.warning, .unheardReports, hosts: hosts, "the rule only reports, and there is no reportHandler")
+            found.add(
+                .warning,
+                kind: .unheardReports,
+                hosts: hosts,
+                message: "the rule only reports, and there is no reportHandler"
+            )
         }
         let certificates = set.all.compactMap { if case .certificate(let pinned) = $0 { pinned } else { nil } }
         return found + expiring(certificates, hosts: hosts)
@@ -154,26 +191,26 @@ private struct PolicyLint {
 
     var pairs: [Finding] {
         rules.hostRules.indices.flatMap { second in
-            rules.hostRules[..<second].compactMap { relation($0.hosts, rules.hostRules[second].hosts) }
+            rules.hostRules[..<second].compactMap { relation($0.hosts, second: rules.hostRules[second].hosts) }
         }
     }
 
-    private func relation(_ first: HostPattern, _ second: HostPattern) -> Finding? {
+    private func relation(_ first: HostPattern, second: HostPattern) -> Finding? {
         if first == second {
             return Finding(
                 .error,
-                .duplicateRule,
+                kind: .duplicateRule,
                 hosts: first,
-                "there are two rules for these hosts: they are refused"
+                message: "there are two rules for these hosts: they are refused"
             )
         }
         let (narrow, broad) = first.specificity > second.specificity ? (first, second) : (second, first)
         guard narrow.examples.contains(where: { broad.matches($0) }) else { return nil }
         return Finding(
             .note,
-            .overlappingRules,
+            kind: .overlappingRules,
             hosts: narrow,
-            "this rule replaces the one for \(broad) for these hosts"
+            message: "this rule replaces the one for \(broad) for these hosts"
         )
     }
 
@@ -186,8 +223,8 @@ private struct PolicyLint {
         return [
             Finding(
                 .error,
-                .plainText,
-                "\(host) is pinned, but the base URL is http, where no pin is looked at: requests "
+                kind: .plainText,
+                message: "\(host) is pinned, but the base URL is http, where no pin is looked at: requests "
                     + "to it are refused; use https"
             )
         ]
@@ -211,7 +248,7 @@ extension HostPattern {
 }
 
 extension SecurityPolicy.Finding {
-    fileprivate init(_ severity: Severity, _ kind: Kind, hosts: HostPattern? = nil, _ message: String) {
+    fileprivate init(_ severity: Severity, kind: Kind, hosts: HostPattern? = nil, message: String) {
         self.severity = severity
         self.kind = kind
         self.hosts = hosts
@@ -222,10 +259,10 @@ extension SecurityPolicy.Finding {
 extension [SecurityPolicy.Finding] {
     fileprivate mutating func add(
         _ severity: Element.Severity,
-        _ kind: Element.Kind,
+        kind: Element.Kind,
         hosts: HostPattern? = nil,
-        _ message: String
+        message: String
     ) {
-        append(Element(severity, kind, hosts: hosts, message))
+        append(Element(severity, kind: kind, hosts: hosts, message: message))
     }
 }

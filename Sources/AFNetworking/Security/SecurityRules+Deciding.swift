@@ -7,12 +7,12 @@ extension SecurityRules {
         guard let policy = standardPolicy(for: domain) else {
             // Keys pinned without a valid chain are compared without a look at the name.
             guard allowsInvalidCertificates, mode == .publicKey else { return .unnamed(domain ?? "") }
-            return decideByKeys(trust, .tlsServer(nil))
+            return decideByKeys(trust, policy: .tlsServer(nil))
         }
         switch mode {
         case .none: return allowsInvalidCertificates ? .accept : .standard(trust.evaluate(policy))
-        case .publicKey: return decideByKeys(trust, policy)
-        case .certificate: return decideByCertificates(trust, policy)
+        case .publicKey: return decideByKeys(trust, policy: policy)
+        case .certificate: return decideByCertificates(trust, policy: policy)
         }
     }
 
@@ -52,7 +52,7 @@ extension SecurityRules {
 
     // MARK: - Public keys
 
-    private func decideByKeys(_ trust: ServerTrust, _ policy: TrustPolicy) -> ServerTrustDecision {
+    private func decideByKeys(_ trust: ServerTrust, policy: TrustPolicy) -> ServerTrustDecision {
         let evaluation = trust.evaluate(policy)
         if let failure = evaluation.failure {
             // What may be forgiven is a missing authority, a date, a name: never a forgery.
@@ -68,7 +68,7 @@ extension SecurityRules {
 
     // MARK: - Certificates
 
-    private func decideByCertificates(_ trust: ServerTrust, _ policy: TrustPolicy) -> ServerTrustDecision {
+    private func decideByCertificates(_ trust: ServerTrust, policy: TrustPolicy) -> ServerTrustDecision {
         if !allowsInvalidCertificates {
             let evaluation = trust.evaluate(policy)
             guard evaluation.isTrusted else { return .standard(evaluation) }

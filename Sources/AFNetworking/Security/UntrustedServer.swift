@@ -10,7 +10,7 @@ enum UntrustedServer {
     ///   - trust: The server's certificates.
     ///   - url: The URL of the request.
     ///   - underlying: The loading system's error, which names the rule that failed.
-    static func error(_ trust: ServerTrust?, _ url: URL?, underlying: URLError? = nil) -> URLError {
+    static func error(_ trust: ServerTrust?, url: URL?, underlying: URLError? = nil) -> URLError {
         let failure = underlying?.loadFailure
         let host = trust?.host ?? failure?.security?.host ?? ""
         let sentence = """
@@ -28,7 +28,7 @@ enum UntrustedServer {
         details[NSURLErrorFailingURLPeerTrustErrorKey] = trust
         details[NSURLErrorFailingURLErrorKey] = url
         details[ErrorMapping.failingURLStringKey] = url?.absoluteString
-        return URLError(reporting: .serverCertificateUntrusted, details)
+        return URLError(reporting: .serverCertificateUntrusted, details: details)
     }
 
     /// The error for a server that the policy refused in a challenge.
@@ -36,19 +36,19 @@ enum UntrustedServer {
     /// - Parameter decision: The policy's decision; if it accepted, the error has no underlying error.
     static func error(
         _ decision: ServerTrustDecision,
-        _ trust: ServerTrust,
-        _ space: URLProtectionSpace,
-        _ url: URL?
+        trust: ServerTrust,
+        space: URLProtectionSpace,
+        url: URL?
     ) -> URLError {
-        let failure = LoadFailure(decision, trust, port: space.port)
-        return error(trust, url, underlying: failure.map { ErrorMapping.error($0, url: url) })
+        let failure = LoadFailure(decision, trust: trust, port: space.port)
+        return error(trust, url: url, underlying: failure.map { ErrorMapping.error($0, url: url) })
     }
 
     /// The error for plain http to a pinned host: without TLS no pin can be checked.
-    static func plainText(_ host: String, _ url: URL) -> URLError {
+    static func plainText(_ host: String, url: URL) -> URLError {
         let failure = LoadFailure(
             .request,
-            .scheme,
+            detail: .scheme,
             phase: .preparing,
             message: "The request was not sent: the operation's security policy pins \(host), and over plain http no "
                 + "certificate is looked at.",

@@ -80,7 +80,7 @@ struct CacheDiskIndex: Sendable {
         }
         for run in runs {
             used += run.count
-            note(run.segment, run.count)
+            note(run.segment, change: run.count)
         }
     }
 
@@ -173,29 +173,29 @@ struct CacheDiskIndex: Sendable {
 
     /// - Returns: Whether the index has the entry now, and had not before.
     @discardableResult
-    mutating func insert(_ tag: UInt64, _ place: CachePlace) -> Bool {
+    mutating func insert(_ tag: UInt64, place: CachePlace) -> Bool {
         // The number belongs to a new segment: what the table still has of the former one must not come back.
         if gone.contains(place.segment) { resize(for: count) }
         if (used + 1) * 10 > slots.count * 7 { resize(for: count + 1) }
-        guard slot(of: tag, place) == nil else { return false }
-        if !put(tag, place.packed) {
+        guard slot(of: tag, place: place) == nil else { return false }
+        if !put(tag, packed: place.packed) {
             // The groups of the tag are full. A larger table spreads tags that only happen to meet, unless it would
             // hardly be larger.
             guard !gone.isEmpty || count * 20 > slots.count * 13 else { return false }
             resize(for: count + 1)
-            guard put(tag, place.packed) else { return false }
+            guard put(tag, packed: place.packed) else { return false }
         }
-        note(place.segment, 1)
+        note(place.segment, change: 1)
         return true
     }
 
-    mutating func remove(_ tag: UInt64, _ place: CachePlace) {
-        guard !gone.contains(place.segment), let slot = slot(of: tag, place) else { return }
+    mutating func remove(_ tag: UInt64, place: CachePlace) {
+        guard !gone.contains(place.segment), let slot = slot(of: tag, place: place) else { return }
         // No look-up goes on behind a group with a free slot, so it may have another one.
         let isFree = hasFree(slot / 4 * 4..<slot / 4 * 4 + 4)
         slots[slot] = Slot(tag: 0, packed: isFree ? Slot.free : Slot.removed)
         if isFree { used -= 1 }
-        note(place.segment, -1)
+        note(place.segment, change: -1)
     }
 
     /// Removes all entries of a segment, however many there are, at once.
@@ -205,11 +205,11 @@ struct CacheDiskIndex: Sendable {
         if count == 0 { self = CacheDiskIndex() } else { gone.insert(segment) }
     }
 
-    private func slot(of tag: UInt64, _ place: CachePlace) -> Int? {
+    private func slot(of tag: UInt64, place: CachePlace) -> Int? {
         first(tag) { $0.tag == tag && $0.packed == place.packed }
     }
 
-    private mutating func note(_ segment: UInt16, _ change: Int) {
+    private mutating func note(_ segment: UInt16, change: Int) {
         count += change
         let number = counts[segment, default: 0] + change
         counts[segment] = number > 0 ? number : nil
@@ -225,7 +225,7 @@ struct CacheDiskIndex: Sendable {
     }
 
     /// Takes the first slot of the tag that holds no entry.
-    private mutating func put(_ tag: UInt64, _ packed: UInt64) -> Bool {
+    private mutating func put(_ tag: UInt64, packed: UInt64) -> Bool {
         let slot = slots.withUnsafeBufferPointer { CacheDiskIndex.vacancy(for: tag, in: $0) }
         guard let slot else { return false }
         if slots[slot].packed == Slot.free { used += 1 }
@@ -239,7 +239,7 @@ struct CacheDiskIndex: Sendable {
         slots = Array(repeating: Slot(), count: max(number * 5 / 12 * 4 + 4, CacheDiskIndex.leastSlots))
         used = 0
         for slot in former where isLive(slot) {
-            if !put(slot.tag, slot.packed) { note(slot.segment, -1) }
+            if !put(slot.tag, packed: slot.packed) { note(slot.segment, change: -1) }
         }
         gone = []
     }

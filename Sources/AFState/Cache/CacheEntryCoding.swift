@@ -61,7 +61,13 @@ enum CacheEntryCoding {
     /// - Parameter key: The entry of another one is none.
     static func decode(_ bytes: [UInt8], for key: CacheKey, options: CacheOptions) -> CacheEntry? {
         guard let parts = parts(bytes), parts.key == key.digest else { return nil }
-        return decodeHead(FieldReader(parts.head), of: key, parts.responseTime, body: Data(parts.body), options)
+        return decodeHead(
+            FieldReader(parts.head),
+            of: key,
+            responseTime: parts.responseTime,
+            body: Data(parts.body),
+            options: options
+        )
     }
 
     /// When the response of an entry came, in seconds since 1970.
@@ -92,13 +98,13 @@ enum CacheEntryCoding {
     private static func decodeHead(
         _ head: FieldReader,
         of key: CacheKey,
-        _ responseTime: Int64,
+        responseTime: Int64,
         body: Data,
-        _ options: CacheOptions
+        options: CacheOptions
     ) -> CacheEntry? {
         var fields = head
         guard let scope = fields.field(), let stored = fields.field(),
-            let audience = CachePartition.Audience(stored: stored, options),
+            let audience = CachePartition.Audience(stored: stored, options: options),
             let isDecoded = fields.number(UInt8.self), let status = fields.number(UInt16.self),
             let version = fields.number(UInt8.self).flatMap(HTTPVersion.init(rawValue:)),
             let headers = fields.field().flatMap(HTTPHeaders.init(checkingBlock:)),

@@ -14,7 +14,7 @@ extension CacheFolder {
         let footer = CacheFooter.encode(active.records, at: segment.end, key: segment.name.key)
         var written: Int64 = 0
         do throws(SystemCallError) {
-            try CacheFolder.write([footer], to: active.file, at: segment.end, &written)
+            try CacheFolder.write([footer], to: active.file, at: segment.end, written: &written)
             segments[active.number]?.isSealed = true
             let status = try active.file.status()
             segments[active.number]?.allocated = Int(status.allocated)
@@ -30,7 +30,7 @@ extension CacheFolder {
         let free = segments.filter { !$0.value.isSealed }.sorted { $0.value.name > $1.value.name }
         for (number, segment) in free.prefix(CacheFolder.adoptionLimit) {
             guard let file = try? folder.openFile(named: segment.name.text), (try? file.lock()) != nil,
-                takeOver(number, file)
+                takeOver(number, file: file)
             else { continue }
             if hasRoom(number, for: length) { return number }
             // One with much room is left to shorter records.
@@ -40,14 +40,14 @@ extension CacheFolder {
     }
 
     /// - Parameter file: Locked by now; so what stands in it does not change any more.
-    private func takeOver(_ number: UInt16, _ file: DiskFile) -> Bool {
+    private func takeOver(_ number: UInt16, file: DiskFile) -> Bool {
         var (records, end) = ([CacheRecord](), 0)
         do throws(SystemCallError) {
             let status = try file.status()
             guard status.isRegular, status.isPrivate, !status.isRemoved, let known = segments[number],
                 status.size >= known.end
             else { return false }
-            try read(number, file, status) { record in
+            try read(number, file: file, status: status) { record in
                 end = record.end
                 if record.isLive { records.append(record) }
             }

@@ -80,7 +80,7 @@ extension CacheFolder {
         if batch.count > 1 || end - segment.end < 1 << 16 { slices = [Array(slices.joined())] }
         var written: Int64 = 0
         do throws(SystemCallError) {
-            try CacheFolder.write(slices, to: active.file, at: segment.end, &written)
+            try CacheFolder.write(slices, to: active.file, at: segment.end, written: &written)
             return note(records, in: number)
         } catch {
             // Other processes may have read the complete ones already: these stay.

@@ -13,7 +13,7 @@ extension CacheFolder {
         while let path = formerHomes.last {
             for name in CacheFolder.formerNames {
                 // It is not there, or not ours, or the disk fails: a later process tries again.
-                let isDone = try? CacheFolder.removeFormer(name, in: Folder(path: path), &left)
+                let isDone = try? CacheFolder.removeFormer(name, in: Folder(path: path), left: &left)
                 if isDone == false { return true }
             }
             formerHomes.removeLast()
@@ -25,7 +25,7 @@ extension CacheFolder {
     private static func removeFormer(
         _ name: String,
         in parent: Folder,
-        _ left: inout Int
+        left: inout Int
     ) throws(SystemCallError) -> Bool {
         let former = try parent.folder(named: name)
         guard try former.status().isPrivate else { return true }

@@ -23,7 +23,12 @@ extension CacheFolder {
         let record = header.withUnsafeBytes { CacheRecord($0, at: place.offset, key: key) }
         guard let record, record.isLive, record.length == place.length else { return }
         var written: Int64 = 0
-        try CacheFolder.write([[CacheRecord.dead]], to: file, at: place.offset + CacheRecord.stateOffset, &written)
+        try CacheFolder.write(
+            [[CacheRecord.dead]],
+            to: file,
+            at: place.offset + CacheRecord.stateOffset,
+            written: &written
+        )
     }
 
     /// The file of a place; nil if it is gone, or too short, or not ours alone.
@@ -65,7 +70,7 @@ extension CacheFolder {
         _ slices: [[UInt8]],
         to file: DiskFile,
         at offset: Int,
-        _ written: inout Int64
+        written: inout Int64
     ) throws(SystemCallError) {
         for slice in slices where !slice.isEmpty {
             let former = written

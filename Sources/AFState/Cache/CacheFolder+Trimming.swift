@@ -31,7 +31,7 @@ extension CacheFolder {
         guard bytes > capacity || files > fileLimit else { return [] }
         for sparesLiving in [true, false] {
             for number in byAge() where bytes > max(capacity, 0) || files > fileLimit {
-                guard let segment = segments[number], delete(number, segment, unlessHeld: sparesLiving) else {
+                guard let segment = segments[number], delete(number, segment: segment, unlessHeld: sparesLiving) else {
                     continue
                 }
                 bytes -= segment.allocated + excess[number, default: 0]
@@ -50,7 +50,7 @@ extension CacheFolder {
     }
 
     /// - Parameter sparesLiving: Whether a segment stays that another process holds.
-    private func delete(_ number: UInt16, _ segment: CacheSegment, unlessHeld sparesLiving: Bool) -> Bool {
+    private func delete(_ number: UInt16, segment: CacheSegment, unlessHeld sparesLiving: Bool) -> Bool {
         guard !sparesLiving || segment.isSealed || number == active?.number else {
             do throws(SystemCallError) {
                 // The lock is held until the file is gone, so that no process takes it over in between.

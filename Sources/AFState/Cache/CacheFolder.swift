@@ -56,7 +56,7 @@ package final class CacheFolder {
         self.home = home
         self.capacity = capacity
         fixedSegmentSize = segmentSize
-        folder = try CacheFolder.makeFolder(home.path, home.levels).ownFolder(named: CacheFolder.name)
+        folder = try CacheFolder.makeFolder(home.path, levels: home.levels).ownFolder(named: CacheFolder.name)
         guard try folder.status().isPrivate else { throw SystemCallError(.open, code: EPERM) }
         _ = removeFormerLayouts(atMost: 100)
     }
@@ -67,7 +67,7 @@ package final class CacheFolder {
         try self.init(in: CacheHome(path: home.path, levels: 0, former: home.former), capacity: capacity)
     }
 
-    private static func makeFolder(_ path: String, _ levels: Int) throws(SystemCallError) -> Folder {
+    private static func makeFolder(_ path: String, levels: Int) throws(SystemCallError) -> Folder {
         do throws(SystemCallError) {
             return try Folder(path: path)
         } catch {
@@ -78,7 +78,7 @@ package final class CacheFolder {
             let parent = String(trimmed[..<slash])
             let name = String(trimmed[trimmed.utf8.index(after: slash)...])
             guard !name.isEmpty, name != ".", name != ".." else { throw error }
-            return try makeFolder(parent.isEmpty ? "/" : parent, levels - 1).ownFolder(named: name)
+            return try makeFolder(parent.isEmpty ? "/" : parent, levels: levels - 1).ownFolder(named: name)
         }
     }
 
@@ -145,7 +145,7 @@ package final class CacheFolder {
         let status = try file.status()
         guard status.isRegular, status.isPrivate, let number = add(name) else { return }
         do throws(SystemCallError) {
-            try read(number, file, status)
+            try read(number, file: file, status: status)
         } catch {
             drop(number)
             throw error
@@ -165,7 +165,7 @@ package final class CacheFolder {
             lose(number)
             return try take(segment.name)
         }
-        try read(number, file, status)
+        try read(number, file: file, status: status)
     }
 
     /// Nil if another process has removed the segment.
@@ -178,9 +178,9 @@ package final class CacheFolder {
     /// - Parameter body: Gets each record of an unsealed segment, also the known ones if there is a body at all.
     func read(
         _ number: UInt16,
-        _ file: DiskFile,
-        _ status: FileStatus,
-        _ body: ((CacheRecord) -> Void)? = nil
+        file: DiskFile,
+        status: FileStatus,
+        body: ((CacheRecord) -> Void)? = nil
     ) throws(SystemCallError) {
         guard var segment = segments[number] else { return }
         let size = Int(clamping: status.size)

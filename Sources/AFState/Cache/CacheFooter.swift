@@ -37,7 +37,7 @@ enum CacheFooter {
         _ file: DiskFile,
         size: Int,
         key: UInt64,
-        _ body: (UInt64, Int, Int) -> Void
+        body: (UInt64, Int, Int) -> Void
     ) throws(SystemCallError) -> Int? {
         guard size >= trailerLength, size % CachePlace.unit == 0 else { return nil }
         var bytes = try file.bytes(at: Int64(max(size - firstRead, 0)), count: min(size, firstRead))

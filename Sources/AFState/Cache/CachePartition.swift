@@ -15,24 +15,24 @@ package struct CachePartition: Sendable, Hashable {
     package let scope: TrustScope
     package let audience: Audience
 
-    private init(_ scope: TrustScope, _ audience: Audience) {
+    private init(_ scope: TrustScope, audience: Audience) {
         self.scope = scope
         self.audience = audience
     }
 
     /// The partition of responses to requests that ask for this user.
     package init(_ scope: TrustScope, for identity: RequestIdentity) {
-        self.init(scope, .only(identity))
+        self.init(scope, audience: .only(identity))
     }
 
     /// The partition of responses to such a request.
-    package init(_ scope: TrustScope, for identities: RequestIdentities, _ options: CacheOptions) {
+    package init(_ scope: TrustScope, for identities: RequestIdentities, options: CacheOptions) {
         let isOfOne = options.contains(.servesOneUser)
-        self.init(scope, isOfOne ? .onlyBySecrets(identities.bySecrets) : .only(identities.byAnyField))
+        self.init(scope, audience: isOfOne ? .onlyBySecrets(identities.bySecrets) : .only(identities.byAnyField))
     }
 
     /// The same for every user.
-    package var shared: CachePartition { CachePartition(scope, .everyone) }
+    package var shared: CachePartition { CachePartition(scope, audience: .everyone) }
 
     /// Whether it means the same in another process.
     ///
@@ -57,7 +57,7 @@ package struct CachePartition: Sendable, Hashable {
 
     /// One that was stored.
     init(_ scope: TrustScope, stored audience: Audience) {
-        self.init(scope, audience)
+        self.init(scope, audience: audience)
     }
 }
 
@@ -73,7 +73,7 @@ extension CachePartition.Audience {
     }
 
     /// Nil also for what another way of telling users apart has stored.
-    init?(stored bytes: [UInt8], _ options: CacheOptions) {
+    init?(stored bytes: [UInt8], options: CacheOptions) {
         let isOfOne = options.contains(.servesOneUser)
         switch (bytes.first, ShortDigest(bytes: bytes.dropFirst())) {
         case (0, nil): self = .everyone

@@ -31,7 +31,7 @@ struct CacheRemovals {
         if tags.count > CacheRemovals.limit { self = CacheRemovals(isAll: true) }
     }
 
-    mutating func add(_ place: CachePlace, _ tag: UInt64) {
+    mutating func add(_ place: CachePlace, tag: UInt64) {
         guard !isAll else { return }
         places[place] = tag
         if places.count > CacheRemovals.limit { self = CacheRemovals(isAll: true) }
@@ -47,6 +47,6 @@ struct CacheRemovals {
     mutating func add(_ other: CacheRemovals) {
         if other.isAll { self = CacheRemovals(isAll: true) }
         for tag in other.tags { add(tag: tag) }
-        for (place, tag) in other.places { add(place, tag) }
+        for (place, tag) in other.places { add(place, tag: tag) }
     }
 }

@@ -30,7 +30,7 @@ package final class CacheRequest: Sendable {
     }
 
     /// A request as it is sent.
-    package convenience init(_ head: RequestHead, _ framing: RequestFraming) {
+    package convenience init(_ head: RequestHead, framing: RequestFraming) {
         let hasBody =
             switch framing {
             case .none: false
@@ -39,21 +39,28 @@ package final class CacheRequest: Sendable {
             }
         // What follows from the rest of a request says nothing of its user, and nothing to a cache.
         let asked = Asked(head.fields)
-        self.init(head.method, head.url, host: head.host, .head(head, framing), asked, hasBody: hasBody)
+        self.init(
+            head.method,
+            url: head.url,
+            host: head.host,
+            source: .head(head, framing),
+            asked: asked,
+            hasBody: hasBody
+        )
     }
 
     /// A request as a caller wrote it.
     package convenience init(method: String, url: RequestURL, headers: HTTPHeaders, hasBody: Bool = false) {
         let host = headers.firstBytes("Host")
-        self.init(method, url, host: host, .fields(headers), Asked(headers), hasBody: hasBody)
+        self.init(method, url: url, host: host, source: .fields(headers), asked: Asked(headers), hasBody: hasBody)
     }
 
     private init(
         _ method: String,
-        _ url: RequestURL,
+        url: RequestURL,
         host: [UInt8]?,
-        _ source: Source,
-        _ asked: Asked,
+        source: Source,
+        asked: Asked,
         hasBody: Bool
     ) {
         self.method = Self.kind(of: method)
@@ -70,7 +77,7 @@ package final class CacheRequest: Sendable {
     /// The fields as they are sent.
     package var headers: HTTPHeaders {
         switch source {
-        case .head(let head, let framing): HeadWriter.fields(of: head, framing)
+        case .head(let head, let framing): HeadWriter.fields(of: head, framing: framing)
         case .fields(let headers): headers
         }
     }
@@ -96,8 +103,8 @@ package final class CacheRequest: Sendable {
 
         init(_ headers: HTTPHeaders) {
             headers.forEach { name, value in
-                identity.read(name, value)
-                func isCalled(_ other: StaticString) -> Bool { ByteScanning.equalsIgnoringCase(name, other) }
+                identity.read(name, value: value)
+                func isCalled(_ other: StaticString) -> Bool { ByteScanning.equalsIgnoringCase(name, lowercase: other) }
                 // Most names have another length than all of these.
                 switch name.count {
                 case 5 where isCalled("range"), 8 where isCalled("if-range"): isPartial = true
@@ -129,7 +136,7 @@ extension CacheControl {
         self.init()
         var control = CacheControl()
         headers.forEach { name, value in
-            if ByteScanning.equalsIgnoringCase(name, "cache-control") { control.add(value) }
+            if ByteScanning.equalsIgnoringCase(name, lowercase: "cache-control") { control.add(value) }
         }
         self = control
     }

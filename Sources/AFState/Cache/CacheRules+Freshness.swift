@@ -66,7 +66,7 @@ extension CacheRules {
     private static func announcedAge(in headers: HTTPHeaders) -> Int64 {
         var age: Int64?
         headers.forEach { name, value in
-            guard ByteScanning.equalsIgnoringCase(name, "age") else { return }
+            guard ByteScanning.equalsIgnoringCase(name, lowercase: "age") else { return }
             ByteScanning.forEachListElement(of: value) { member in
                 if age == nil, !member.isEmpty { age = CacheControl.seconds(member) ?? 0 }
             }

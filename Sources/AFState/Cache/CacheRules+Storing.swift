@@ -76,7 +76,7 @@ extension CacheRules {
     private static func needsNoLifetime(_ status: Int) -> Bool { [200, 203, 204].contains(status) }
 
     /// Whether a response with these fields might have to be stored. Quick, and often true where it need not be.
-    package static func mayBeOfUse(_ status: Int, _ facts: ResponseFacts) -> Bool {
+    package static func mayBeOfUse(_ status: Int, facts: ResponseFacts) -> Bool {
         isStorable(status)
             && (needsNoLifetime(status) || !facts.isDisjoint(with: [.cacheControl, .expires, .lastModified]))
     }
@@ -93,14 +93,14 @@ extension CacheRules {
         let named = namesInConnection(headers)
         kept.removeAll { name in
             concernsConnection(name)
-                || named.contains { $0.withUTF8Bytes { ByteScanning.equalsIgnoringCase(name, $0) } }
+                || named.contains { $0.withUTF8Bytes { ByteScanning.equalsIgnoringCase(name, other: $0) } }
         }
         return kept
     }
 
     /// Whether a field concerns the connection alone, whatever `Connection` says.
     static func concernsConnection(_ name: UnsafeRawBufferPointer) -> Bool {
-        func isCalled(_ other: StaticString) -> Bool { ByteScanning.equalsIgnoringCase(name, other) }
+        func isCalled(_ other: StaticString) -> Bool { ByteScanning.equalsIgnoringCase(name, lowercase: other) }
         // Most names have another length than all of these.
         return switch name.count {
         case 2: isCalled("te")
@@ -119,8 +119,8 @@ extension CacheRules {
     static func namesInConnection(_ headers: HTTPHeaders) -> [String] {
         var names: [String] = []
         headers.forEach { name, value in
-            guard ByteScanning.equalsIgnoringCase(name, "connection"),
-                !ByteScanning.equalsIgnoringCase(value, "keep-alive")
+            guard ByteScanning.equalsIgnoringCase(name, lowercase: "connection"),
+                !ByteScanning.equalsIgnoringCase(value, lowercase: "keep-alive")
             else { return }
             ByteScanning.forEachListElement(of: value) { element in
                 let name = String(decoding: element.map(ASCII.folded), as: UTF8.self)

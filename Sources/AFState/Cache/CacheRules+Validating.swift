@@ -13,7 +13,7 @@ extension CacheRules {
         if let tag = entityTag(in: stored.headers) {
             tag.withUnsafeBytes { fields.append("If-None-Match", bytes: $0) }
         }
-        if let changed = lastModified(in: stored.headers) { fields.append("If-Modified-Since", changed) }
+        if let changed = lastModified(in: stored.headers) { fields.append("If-Modified-Since", value: changed) }
         return fields
     }
 
@@ -22,7 +22,7 @@ extension CacheRules {
         var tag: [UInt8]?
         var isGood = true
         headers.forEach { name, value in
-            guard ByteScanning.equalsIgnoringCase(name, "etag") else { return }
+            guard ByteScanning.equalsIgnoringCase(name, lowercase: "etag") else { return }
             isGood = isGood && tag == nil && isEntityTag(value)
             tag = Array(value)
         }
@@ -51,7 +51,7 @@ extension CacheRules {
     }
 
     /// RFC 9110 §8.8.3.2: whether a tag is weak does not matter here.
-    static func areEqualWeakly(_ tag: [UInt8], _ other: [UInt8]) -> Bool {
+    static func areEqualWeakly(_ tag: [UInt8], other: [UInt8]) -> Bool {
         opaque(tag) == opaque(other)
     }
 
@@ -76,7 +76,7 @@ extension CacheRules {
         requestTime: CacheInstant,
         responseTime: CacheInstant
     ) -> Confirmation {
-        guard confirms(headers, stored.headers) else { return .mismatch }
+        guard confirms(headers, stored: stored.headers) else { return .mismatch }
         // To a request of another user a 304 has to name the very content.
         let isOwn = stored.partition.admits(request.identities)
         guard isOwn || strongTag(of: stored).map({ $0 == entityTag(in: headers) }) == true else { return .mismatch }
@@ -84,7 +84,7 @@ extension CacheRules {
         return .confirmed(
             StoredHead(
                 key: stored.key,
-                partition: CachePartition(stored.partition.scope, for: request.identities, stored.options),
+                partition: CachePartition(stored.partition.scope, for: request.identities, options: stored.options),
                 // If `Vary` has changed, the values of this request count.
                 vary: (VaryField.names(in: fields) ?? []).map { VaryField($0, of: request.headers) },
                 isDecoded: stored.isDecoded,
@@ -100,10 +100,10 @@ extension CacheRules {
         )
     }
 
-    private static func confirms(_ headers: HTTPHeaders, _ stored: HTTPHeaders) -> Bool {
+    private static func confirms(_ headers: HTTPHeaders, stored: HTTPHeaders) -> Bool {
         if headers.contains("ETag") {
             guard let tag = entityTag(in: headers), let own = entityTag(in: stored) else { return false }
-            return areEqualWeakly(tag, own)
+            return areEqualWeakly(tag, other: own)
         }
         if headers.contains("Last-Modified"), entityTag(in: stored) == nil {
             guard let changed = lastModified(in: headers), let own = lastModified(in: stored) else { return false }
@@ -144,7 +144,7 @@ extension CacheRules {
     // MARK: - Outdated responses
 
     /// The URLs whose stored responses must not be used any more after this exchange (RFC 9111 §4.4).
-    package static func invalidated(by request: CacheRequest, status: Int, _ headers: HTTPHeaders) -> [CacheKey] {
+    package static func invalidated(by request: CacheRequest, status: Int, headers: HTTPHeaders) -> [CacheKey] {
         guard request.method == .unsafe, (200..<400).contains(status) else { return [] }
         var keys = [request.key]
         let host = request.headers.firstBytes("Host")
@@ -161,7 +161,7 @@ extension CacheRules {
     }
 
     /// Whether the response to HEAD shows that the stored response is outdated (RFC 9111 §4.3.5).
-    package static func isOutdated(_ stored: StoredHead, byHead status: Int, _ headers: HTTPHeaders) -> Bool {
+    package static func isOutdated(_ stored: StoredHead, byHead status: Int, headers: HTTPHeaders) -> Bool {
         guard status == 200, stored.status == 200 else { return false }
         for name in ["ETag", "Last-Modified", "Content-Length", "Content-Encoding"] {
             guard let value = headers.firstBytes(name) else { continue }

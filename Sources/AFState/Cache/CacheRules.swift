@@ -28,18 +28,19 @@ package enum CacheRules {
         origin: CookieOrigin? = nil
     ) -> Entry? {
         // A response that is not HTTP's answers no task.
-        let own = latest(of: entries, head) {
-            $0.status > 0 && matches($0, request, under: scope, decodes: decodes)
+        let own = latest(of: entries, head: head) {
+            $0.status > 0 && matches($0, request: request, under: scope, decodes: decodes)
         }
         if own != nil || origin == nil { return own }
-        return latest(of: entries, head) {
-            isForOtherCookies($0, request, of: origin, under: scope, decodes: decodes) && strongTag(of: $0) != nil
+        return latest(of: entries, head: head) {
+            isForOtherCookies($0, request: request, of: origin, under: scope, decodes: decodes)
+                && strongTag(of: $0) != nil
         }
     }
 
     private static func latest<Entry>(
         of entries: [Entry],
-        _ head: (Entry) -> StoredHead,
+        head: (Entry) -> StoredHead,
         where isWanted: (StoredHead) -> Bool
     ) -> Entry? {
         var best: Entry?
@@ -52,15 +53,15 @@ package enum CacheRules {
 
     package static func matches(
         _ head: StoredHead,
-        _ request: CacheRequest,
+        request: CacheRequest,
         under scope: TrustScope,
         decodes: Bool
     ) -> Bool {
-        mayAnswer(head, request) && head.partition.admits(request.identities)
-            && isFor(scope, decodes: decodes, head)
+        mayAnswer(head, request: request) && head.partition.admits(request.identities)
+            && isFor(scope, decodes: decodes, head: head)
     }
 
-    private static func isFor(_ scope: TrustScope, decodes: Bool, _ head: StoredHead) -> Bool {
+    private static func isFor(_ scope: TrustScope, decodes: Bool, head: StoredHead) -> Bool {
         (head.partition.scope == scope || head.partition.scope == .program)
             && (head.isDecoded == decodes || !head.facts.contains(.contentEncoding))
     }
@@ -68,18 +69,18 @@ package enum CacheRules {
     /// Whether the response is to a request that says the same but for its cookies, which are from the same storage.
     package static func isForOtherCookies(
         _ head: StoredHead,
-        _ request: CacheRequest,
+        request: CacheRequest,
         of origin: CookieOrigin?,
         under scope: TrustScope,
         decodes: Bool
     ) -> Bool {
         guard let origin, head.cookies == origin, head.key == request.key, head.status == 200 else { return false }
-        return isFor(scope, decodes: decodes, head)
+        return isFor(scope, decodes: decodes, head: head)
             && head.vary.allSatisfy { $0.name == "cookie" || VaryField($0.name, of: request.headers) == $0 }
     }
 
     /// Whether a stored response may be the answer to some request with the same URL and the same fields.
-    package static func mayAnswer(_ head: StoredHead, _ request: CacheRequest) -> Bool {
+    package static func mayAnswer(_ head: StoredHead, request: CacheRequest) -> Bool {
         head.key == request.key && head.vary.allSatisfy { VaryField($0.name, of: request.headers) == $0 }
     }
 
@@ -90,15 +91,15 @@ package enum CacheRules {
 
     /// Whether a stored response stays in place of another one for the same request: it came while that was on its way,
     /// and is the later one (RFC 9111 §4).
-    static func outlives(_ stored: StoredHead, _ head: StoredHead) -> Bool {
+    static func outlives(_ stored: StoredHead, head: StoredHead) -> Bool {
         guard stored.responseTime >= head.requestTime else { return false }
         // Most have the same date, which need not be read then.
-        let isSameDate = hasSameDate(stored.headers, head.headers)
+        let isSameDate = hasSameDate(stored.headers, other: head.headers)
         if isSameDate { return head.responseTime < stored.responseTime }
         return (date(of: head), head.responseTime) < (date(of: stored), stored.responseTime)
     }
 
-    private static func hasSameDate(_ one: HTTPHeaders, _ other: HTTPHeaders) -> Bool {
+    private static func hasSameDate(_ one: HTTPHeaders, other: HTTPHeaders) -> Bool {
         one.firstValue(of: "Date") { date in other.firstValue(of: "Date") { $0.elementsEqual(date) } ?? false } ?? false
     }
 
@@ -114,7 +115,7 @@ package enum CacheRules {
         let stored = request.mayBeAnswered ? stored : nil
         let network: CachePlan = request.control.onlyIfCached ? .fail : .network
         if let stored, !stored.partition.admits(request.identities) {
-            return askAboutOtherCookies(stored, for: request, policy)
+            return askAboutOtherCookies(stored, for: request, policy: policy)
                 ?? plan(request, policy: policy, stored: nil, now: now)
         }
         switch policy {
@@ -135,8 +136,8 @@ package enum CacheRules {
     /// The fields for every cache on the way (RFC 9111 §5.2.1.4, §5.4).
     private static var noCacheFields: HTTPHeaders {
         var fields = HTTPHeaders()
-        fields.append("Cache-Control", "no-cache")
-        fields.append("Pragma", "no-cache")
+        fields.append("Cache-Control", value: "no-cache")
+        fields.append("Pragma", value: "no-cache")
         return fields
     }
 
@@ -147,7 +148,7 @@ package enum CacheRules {
         var fields = stored.map(conditions(for:)) ?? HTTPHeaders()
         let asksAboutStored = !fields.isEmpty
         // With this, caches on the way have to ask the server as well (RFC 9111 §5.2.1.1).
-        fields.append("Cache-Control", "max-age=0")
+        fields.append("Cache-Control", value: "max-age=0")
         return asksAboutStored ? .validate(fields) : .network(fields)
     }
 
@@ -155,17 +156,17 @@ package enum CacheRules {
     private static func askAboutOtherCookies(
         _ stored: StoredHead,
         for request: CacheRequest,
-        _ policy: CacheUse
+        policy: CacheUse
     ) -> CachePlan? {
         guard !request.control.noStore, !request.control.onlyIfCached, let tag = strongTag(of: stored) else {
             return nil
         }
         var fields = HTTPHeaders()
-        fields.append("If-None-Match", tag)
+        fields.append("If-None-Match", value: tag)
         switch policy {
         case .useProtocolCachePolicy: return .validate(fields)
         case .reloadRevalidatingCacheData:
-            fields.append("Cache-Control", "max-age=0")
+            fields.append("Cache-Control", value: "max-age=0")
             return .validate(fields)
         case .reloadIgnoringLocalCacheData, .reloadIgnoringLocalAndRemoteCacheData, .returnCacheDataElseLoad,
             .returnCacheDataDontLoad:

@@ -154,7 +154,7 @@ struct CacheRecord {
         from start: Int,
         to size: Int,
         key: UInt64,
-        _ body: (CacheRecord) -> Void
+        body: (CacheRecord) -> Void
     ) throws(SystemCallError) -> Int {
         var (window, first, offset) = ([UInt8](), start, start)
         while size - offset >= headerLength {

@@ -96,7 +96,7 @@ struct CacheState {
             if isKnown { return true }
             // This process wrote the record before the disk failed for a while, or another process did.
             guard CacheState.isLater(entry, than: present) else {
-                removeLater(place, id.head.key.tag)
+                removeLater(place, tag: id.head.key.tag)
                 return false
             }
             removeLater(memory.remove(id))
@@ -128,7 +128,7 @@ struct CacheState {
         let replaced = entries(for: key).filter { $0.head.isSame(as: entry.head) || isReplaced($0) }
         if ticket != nil {
             if let former, let present = memory[former.id] ?? pending[former.id], present !== former { return false }
-            guard !replaced.contains(where: { $0 !== former && CacheRules.outlives($0.head, entry.head) }) else {
+            guard !replaced.contains(where: { $0 !== former && CacheRules.outlives($0.head, head: entry.head) }) else {
                 return false
             }
         }
@@ -185,18 +185,18 @@ struct CacheState {
         removeLater(pending.remove(id))
         // The store does not know what is on the disk.
         if !isIndexed || isUnknown { pendingRemovals.add(tag: id.head.key.tag) }
-        for place in unknown { removeLater(place, id.head.key.tag) }
+        for place in unknown { removeLater(place, tag: id.head.key.tag) }
     }
 
     private mutating func removeLater(_ removed: CacheMemory.Removed?) {
         discard(removed)
-        if let removed, let place = removed.place { removeLater(place, removed.entry.head.key.tag) }
+        if let removed, let place = removed.place { removeLater(place, tag: removed.entry.head.key.tag) }
     }
 
     /// Marks a record: it is removed from the disk as soon as that is possible.
-    mutating func removeLater(_ place: CachePlace, _ tag: UInt64) {
-        disk.remove(tag, place)
-        pendingRemovals.add(place, tag)
+    mutating func removeLater(_ place: CachePlace, tag: UInt64) {
+        disk.remove(tag, place: place)
+        pendingRemovals.add(place, tag: tag)
     }
 
     private mutating func discard(_ removed: CacheMemory.Removed?) {
@@ -229,7 +229,7 @@ struct CacheState {
         for entry in pending.entries(of: key) { removeLater(pending.remove(entry.id)) }
         guard hasDisk else { return false }
         let tag = key.tag
-        for place in places(of: key) { removeLater(place, tag) }
+        for place in places(of: key) { removeLater(place, tag: tag) }
         // Another process may have stored something since the folder was looked at.
         pendingRemovals.add(tag: tag)
         return isUrgent || pendingRemovals.tags.count > CacheState.unhurriedRemovals
@@ -309,16 +309,16 @@ struct CacheState {
         let id = entry.id
         let tag = id.head.key.tag
         // The entry was replaced or forgotten meanwhile.
-        guard pending[id] === entry else { return pendingRemovals.add(place, tag) }
+        guard pending[id] === entry else { return pendingRemovals.add(place, tag: tag) }
         removeLater(pending.remove(id))
-        disk.insert(tag, place)
+        disk.insert(tag, place: place)
         if memory[id] === entry { memory.setPlace(place, of: id) }
         // Of several, memory has the latest.
         let places = disk.places(of: tag)
         guard places.count > CacheState.variantLimit else { return }
         let kept = memory.places(of: id.head.key) + [place]
         for place in places.filter({ !kept.contains($0) }).prefix(places.count - CacheState.variantLimit) {
-            removeLater(place, tag)
+            removeLater(place, tag: tag)
         }
     }
 
@@ -328,7 +328,7 @@ struct CacheState {
         removeLater(pending.remove(entry.id))
     }
 
-    mutating func noteGone(_ place: CachePlace, _ tag: UInt64) { disk.remove(tag, place) }
+    mutating func noteGone(_ place: CachePlace, tag: UInt64) { disk.remove(tag, place: place) }
 
     /// Takes note that the disk cannot be used for now.
     mutating func noteUnknown(mayHoldAny: Bool) {
@@ -356,12 +356,16 @@ struct CacheState {
         isIndexed = true
         isUnknown = false
         disk = pendingRemovals.isAll ? CacheDiskIndex() : index
-        for tag in pendingRemovals.tags { for place in disk.places(of: tag) { removeLater(place, tag) } }
+        for tag in pendingRemovals.tags { for place in disk.places(of: tag) { removeLater(place, tag: tag) } }
     }
 
     /// Takes a record that another process has written.
-    mutating func note(_ place: CachePlace, _ tag: UInt64) {
-        if pendingRemovals.contains(tag) { pendingRemovals.add(place, tag) } else { disk.insert(tag, place) }
+    mutating func note(_ place: CachePlace, tag: UInt64) {
+        if pendingRemovals.contains(tag) {
+            pendingRemovals.add(place, tag: tag)
+        } else {
+            disk.insert(tag, place: place)
+        }
     }
 
     /// Takes note that segments are gone. What memory has of them and the program uses is written anew.

@@ -40,12 +40,12 @@ extension CacheStore {
     // MARK: - Looking
 
     /// Loads an entry from memory or the disk.
-    package func load(_ key: CacheKey, _ choose: ([CacheEntry]) -> CacheEntry?) -> CacheEntry? {
+    package func load(_ key: CacheKey, choose: ([CacheEntry]) -> CacheEntry?) -> CacheEntry? {
         disk.withLock { disk in
             let folder = opened(&disk)
             removePending(&disk)
             let (places, removals) = withState { ($0.places(of: key), $0.removals) }
-            let read = folder.map { folder in places.compactMap { self.read($0, key, in: folder) } } ?? []
+            let read = folder.map { folder in places.compactMap { self.read($0, key: key, in: folder) } } ?? []
             return withState { state -> CacheEntry? in
                 // An entry that was removed while it was read does not come back.
                 guard state.removals == removals else { return choose(state.entries(for: key)) }
@@ -66,11 +66,11 @@ extension CacheStore {
     }
 
     /// Nil if the record is gone, of another URL, or damaged.
-    private func read(_ place: CachePlace, _ key: CacheKey, in folder: CacheFolder) -> Read? {
+    private func read(_ place: CachePlace, key: CacheKey, in folder: CacheFolder) -> Read? {
         let tag = key.tag
         do throws(SystemCallError) {
             guard let bytes = try folder.read(place, tag: tag) else {
-                withState { $0.noteGone(place, tag) }
+                withState { $0.noteGone(place, tag: tag) }
                 return nil
             }
             guard let entry = CacheEntryCoding.decode(bytes, for: key, options: options) else { return nil }
@@ -105,11 +105,11 @@ extension CacheStore {
                 if let refusal = disk.refusal { refused(refusal) }
                 break
             }
-            write(entries, in: folder, &disk)
+            write(entries, in: folder, disk: &disk)
         }
     }
 
-    private func write(_ entries: [CacheEntry], in folder: CacheFolder, _ disk: inout CacheDisk) {
+    private func write(_ entries: [CacheEntry], in folder: CacheFolder, disk: inout CacheDisk) {
         let records = entries.map { entry in
             (tag: entry.head.key.tag, payload: CacheEntryCoding.encode(entry))
         }
@@ -117,7 +117,7 @@ extension CacheStore {
         do throws(SystemCallError) {
             // The rest of the disk is for others. What is on it already is used all the same.
             guard try folder.freeSpace() - size >= floor else { return drop(entries) }
-            let places = try append(records, in: folder, &disk)
+            let places = try append(records, in: folder, disk: &disk)
             withState { state in
                 for (entry, place) in zip(entries, places) { state.settle(entry, at: place) }
             }
@@ -126,7 +126,7 @@ extension CacheStore {
             return drop(entries)
         }
         guard let folder = disk.folder else { return }
-        lookAgainIfDue(folder, &disk)
+        lookAgainIfDue(folder, disk: &disk)
         trim(folder)
     }
 
@@ -138,7 +138,7 @@ extension CacheStore {
     private func append(
         _ records: [(tag: UInt64, payload: [UInt8])],
         in folder: CacheFolder,
-        _ disk: inout CacheDisk
+        disk: inout CacheDisk
     ) throws(SystemCallError) -> [CachePlace] {
         do throws(SystemCallError) {
             if !folder.isGone { return try folder.append(records) }
@@ -160,12 +160,12 @@ extension CacheStore {
         let pendingRemovals = withState { $0.takeRemovals() }
         do throws(SystemCallError) {
             if pendingRemovals.isAll { return try folder.removeAll() }
-            for (place, tag) in pendingRemovals.places { try remove(place, tag, in: folder) }
+            for (place, tag) in pendingRemovals.places { try remove(place, tag: tag, in: folder) }
             guard !pendingRemovals.tags.isEmpty else { return }
             // Other processes may have written some.
-            look(at: try folder.refresh(), &disk)
+            look(at: try folder.refresh(), disk: &disk)
             for tag in pendingRemovals.tags {
-                for place in withState({ $0.disk.places(of: tag) }) { try remove(place, tag, in: folder) }
+                for place in withState({ $0.disk.places(of: tag) }) { try remove(place, tag: tag, in: folder) }
             }
         } catch {
             // Rather no entry at all than one that is outdated.
@@ -176,10 +176,10 @@ extension CacheStore {
     }
 
     /// A segment whose record cannot be marked goes with it.
-    private func remove(_ place: CachePlace, _ tag: UInt64, in folder: CacheFolder) throws(SystemCallError) {
+    private func remove(_ place: CachePlace, tag: UInt64, in folder: CacheFolder) throws(SystemCallError) {
         do throws(SystemCallError) {
             try folder.remove(place)
-            withState { $0.noteGone(place, tag) }
+            withState { $0.noteGone(place, tag: tag) }
         } catch {
             try folder.removeSegment(of: place)
             withState { $0.noteGone([place.segment], movesUsed: true) }
@@ -208,7 +208,7 @@ extension CacheStore {
             for entry in withState({ $0.disk.entries }) {
                 let bytes = (try? folder.read(entry.place, tag: entry.tag)).flatMap { $0 }
                 if let received = bytes.flatMap({ CacheEntryCoding.responseTime($0) }), received < time { continue }
-                withState { $0.removeLater(entry.place, entry.tag) }
+                withState { $0.removeLater(entry.place, tag: entry.tag) }
             }
             removePending(&disk)
         }
@@ -224,7 +224,7 @@ extension CacheStore {
         guard let home, monotonicClock() >= disk.isOffUntil else { return nil }
         do throws(SystemCallError) {
             disk.refusal = nil
-            let folder = try openFolder(in: home, &disk)
+            let folder = try openFolder(in: home, disk: &disk)
             let index = try folder.load()
             (disk.folder, disk.isOff, disk.keepsUntil) = (folder, false, .min / 2)
             disk.looked = monotonicClock()
@@ -239,7 +239,7 @@ extension CacheStore {
         }
     }
 
-    private func openFolder(in home: CacheHome, _ disk: inout CacheDisk) throws(SystemCallError) -> CacheFolder {
+    private func openFolder(in home: CacheHome, disk: inout CacheDisk) throws(SystemCallError) -> CacheFolder {
         do throws(SystemCallError) {
             return try CacheFolder(in: home, capacity: diskCapacity)
         } catch {
@@ -257,21 +257,21 @@ extension CacheStore {
         disk.folder = nil
     }
 
-    private func lookAgainIfDue(_ folder: CacheFolder, _ disk: inout CacheDisk) {
+    private func lookAgainIfDue(_ folder: CacheFolder, disk: inout CacheDisk) {
         guard monotonicClock() - disk.looked >= CacheStore.interval else { return }
         do throws(SystemCallError) {
-            look(at: try folder.refresh(), &disk)
+            look(at: try folder.refresh(), disk: &disk)
             _ = folder.removeFormerLayouts(atMost: 1000)
         } catch {
             giveUp(&disk)
         }
     }
 
-    private func look(at changes: CacheFolder.Changes, _ disk: inout CacheDisk) {
+    private func look(at changes: CacheFolder.Changes, disk: inout CacheDisk) {
         disk.looked = monotonicClock()
         withState { state in
             state.noteGone(Set(changes.removed), movesUsed: false)
-            for entry in changes.added { state.note(entry.place, entry.tag) }
+            for entry in changes.added { state.note(entry.place, tag: entry.tag) }
         }
     }
 

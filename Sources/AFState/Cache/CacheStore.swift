@@ -97,7 +97,7 @@ package final class CacheStore: WritesAtExit {
     /// What the program wants beside what HTTP says: for responses that are stored from now on.
     package var options: CacheOptions { CacheOptions(rawValue: chosen.load(ordering: .relaxed)) }
 
-    package func choose(_ option: CacheOptions, _ isChosen: Bool) {
+    package func choose(_ option: CacheOptions, isChosen: Bool) {
         if isChosen {
             chosen.bitwiseOr(option.rawValue, ordering: .relaxed)
         } else {
@@ -126,7 +126,7 @@ package final class CacheStore: WritesAtExit {
     }
 
     /// - Parameter choose: Chooses among the entries of the URL.
-    package func glance(at key: CacheKey, _ choose: ([CacheEntry]) -> CacheEntry?) -> Glance {
+    package func glance(at key: CacheKey, choose: ([CacheEntry]) -> CacheEntry?) -> Glance {
         withState { state in
             if let entry = choose(state.entries(for: key)) {
                 state.use(entry)
@@ -174,7 +174,7 @@ package final class CacheStore: WritesAtExit {
     /// Forgets the entry that would be the answer. If only the disk knows it, all entries of the URL are forgotten.
     ///
     /// - Returns: Whether there may have been an entry.
-    package func forgetAnswer(_ key: CacheKey, _ choose: ([CacheEntry]) -> CacheEntry?) -> Bool {
+    package func forgetAnswer(_ key: CacheKey, choose: ([CacheEntry]) -> CacheEntry?) -> Bool {
         withState { state in
             let answer = choose(state.entries(for: key))
             if state.mayHaveMore(of: key) {

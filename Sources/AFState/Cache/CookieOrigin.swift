@@ -8,7 +8,7 @@ package struct CookieOrigin: Sendable, Hashable {
     private let others: RequestIdentity
 
     /// Nil if the request has no cookies, or others than those of a storage.
-    package init?(_ epoch: CookieEpoch, of request: CacheRequest, _ options: CacheOptions) {
+    package init?(_ epoch: CookieEpoch, of request: CacheRequest, options: CacheOptions) {
         guard epoch != .none, let others = request.identities.besideCookies else { return nil }
         self.epoch = epoch
         self.others = options.contains(.servesOneUser) ? others.bySecrets : others.byAnyField

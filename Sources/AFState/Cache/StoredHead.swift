@@ -111,7 +111,7 @@ package struct ResponseFacts: OptionSet, Sendable {
         var facts: ResponseFacts = []
         headers.forEach { name, _ in
             func note(_ fact: ResponseFacts, if other: StaticString) {
-                if ByteScanning.equalsIgnoringCase(name, other) { facts.insert(fact) }
+                if ByteScanning.equalsIgnoringCase(name, lowercase: other) { facts.insert(fact) }
             }
             // Most names have another length than all of these.
             switch name.count {

@@ -22,7 +22,7 @@ package struct VaryField: Sendable, Hashable {
     static func normalized(_ name: String, of headers: HTTPHeaders) -> [UInt8]? {
         var list: [UInt8]?
         headers.forEach { candidate, value in
-            let isWanted = name.withUTF8Bytes { ByteScanning.equalsIgnoringCase(candidate, $0) }
+            let isWanted = name.withUTF8Bytes { ByteScanning.equalsIgnoringCase(candidate, other: $0) }
             guard isWanted else { return }
             list = (list.map { $0 + [UInt8(ascii: ",")] } ?? []) + withoutBlanks(value)
         }
@@ -62,7 +62,7 @@ package struct VaryField: Sendable, Hashable {
         var names: Set<String> = []
         var isReadable = true
         headers.forEach { name, value in
-            guard ByteScanning.equalsIgnoringCase(name, "vary") else { return }
+            guard ByteScanning.equalsIgnoringCase(name, lowercase: "vary") else { return }
             ByteScanning.forEachListElement(of: value) { element in
                 guard !element.isEmpty else { return }
                 guard ByteScanning.isToken(element), !element.elementsEqual("*".utf8) else {

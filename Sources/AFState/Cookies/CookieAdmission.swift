@@ -9,21 +9,21 @@ package enum CookieAdmission {
         suffixes: PublicSuffixes,
         limits: CookieLimits = .standard
     ) throws(CookieRefusal) -> CookieContent {
-        let scope = try scope(of: cookie, question, suffixes)
+        let scope = try scope(of: cookie, question: question, suffixes: suffixes)
         if cookie.isSecure, !question.isSecured { throw .notSecured }
         let content = CookieContent(
             name: cookie.name,
             value: cookie.value,
             domain: scope.domain,
             isHostOnly: scope.isHostOnly,
-            path: path(of: cookie, question),
-            expires: expiry(of: cookie, now, limits),
+            path: path(of: cookie, question: question),
+            expires: expiry(of: cookie, now: now, limits: limits),
             isSecure: cookie.isSecure,
             isHTTPOnly: cookie.isHTTPOnly,
             sameSite: cookie.sameSite
         )
         try checkPrefix(content, hasPath: cookie.path != .standard(isWritten: false))
-        try checkSite(content, question, suffixes)
+        try checkSite(content, question: question, suffixes: suffixes)
         return content
     }
 
@@ -46,15 +46,15 @@ package enum CookieAdmission {
         guard belongs else { throw .foreignDomain }
         if content.isSecure, !question.isSecured { throw .notSecured }
         try check(content, suffixes: suffixes)
-        try checkSite(content, question, suffixes)
+        try checkSite(content, question: question, suffixes: suffixes)
     }
 
     // MARK: - Steps
 
     private static func scope(
         of cookie: SetCookie,
-        _ question: CookieQuestion,
-        _ suffixes: PublicSuffixes
+        question: CookieQuestion,
+        suffixes: PublicSuffixes
     ) throws(CookieRefusal) -> (domain: String, isHostOnly: Bool) {
         let host = question.host
         guard let bytes = cookie.domain else { return (host, true) }
@@ -71,14 +71,14 @@ package enum CookieAdmission {
         return (host, true)
     }
 
-    private static func path(of cookie: SetCookie, _ question: CookieQuestion) -> [UInt8] {
+    private static func path(of cookie: SetCookie, question: CookieQuestion) -> [UInt8] {
         switch cookie.path {
         case .given(let path): path
         case .standard: CookieMatching.defaultPath(question.path)
         }
     }
 
-    private static func expiry(of cookie: SetCookie, _ now: Int64, _ limits: CookieLimits) -> Int64? {
+    private static func expiry(of cookie: SetCookie, now: Int64, limits: CookieLimits) -> Int64? {
         switch cookie.lifetime {
         case .session: nil
         case .seconds(let seconds): seconds <= 0 ? CookieContent.ended : now + min(seconds, limits.lifetime)
@@ -93,9 +93,9 @@ package enum CookieAdmission {
     package static func checkPrefix(_ content: CookieContent, hasPath: Bool) throws(CookieRefusal) {
         let written = content.name.isEmpty ? content.value : content.name
         let read = asRead(written)
-        let isHost = has(read, "__host-")
-        guard isHost || has(read, "__secure-") else { return }
-        guard !content.name.isEmpty, has(written, isHost ? "__host-" : "__secure-"), content.isSecure else {
+        let isHost = has(read, prefix: "__host-")
+        guard isHost || has(read, prefix: "__secure-") else { return }
+        guard !content.name.isEmpty, has(written, prefix: isHost ? "__host-" : "__secure-"), content.isSecure else {
             throw .prefix
         }
         guard isHost else { return }
@@ -115,16 +115,16 @@ package enum CookieAdmission {
         }
     }
 
-    private static func has(_ bytes: [UInt8], _ prefix: StaticString) -> Bool {
+    private static func has(_ bytes: [UInt8], prefix: StaticString) -> Bool {
         bytes.prefix(prefix.utf8CodeUnitCount).withContiguousStorageIfAvailable {
-            ByteScanning.equalsIgnoringCase(UnsafeRawBufferPointer($0), prefix)
+            ByteScanning.equalsIgnoringCase(UnsafeRawBufferPointer($0), lowercase: prefix)
         } ?? false
     }
 
     private static func checkSite(
         _ content: CookieContent,
-        _ question: CookieQuestion,
-        _ suffixes: PublicSuffixes
+        question: CookieQuestion,
+        suffixes: PublicSuffixes
     ) throws(CookieRefusal) {
         switch content.sameSite {
         case .unspecified, .none: return

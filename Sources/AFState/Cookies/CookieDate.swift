@@ -72,13 +72,13 @@ extension CookieDate {
     /// A number of so many digits, which the end of the word or another character follows.
     private static func number(_ word: UnsafeRawBufferPointer, digits: ClosedRange<Int>) -> Int? {
         var position = 0
-        guard let value = number(word, &position, atMost: digits.upperBound), digits.contains(position),
+        guard let value = number(word, position: &position, atMost: digits.upperBound), digits.contains(position),
             position == word.count || !ASCII.isDigit(word[position])
         else { return nil }
         return value
     }
 
-    private static func number(_ word: UnsafeRawBufferPointer, _ position: inout Int, atMost limit: Int) -> Int? {
+    private static func number(_ word: UnsafeRawBufferPointer, position: inout Int, atMost limit: Int) -> Int? {
         let start = position
         var value = 0
         while position < word.count, position - start < limit, ASCII.isDigit(word[position]) {
@@ -95,9 +95,9 @@ extension CookieDate {
             position += 1
             return true
         }
-        guard let hour = number(word, &position, atMost: 2), colon(),
-            let minute = number(word, &position, atMost: 2), colon(),
-            let second = number(word, &position, atMost: 2),
+        guard let hour = number(word, position: &position, atMost: 2), colon(),
+            let minute = number(word, position: &position, atMost: 2), colon(),
+            let second = number(word, position: &position, atMost: 2),
             position == word.count || !ASCII.isDigit(word[position])
         else { return nil }
         return (hour, minute, second)
@@ -106,7 +106,7 @@ extension CookieDate {
     private static func month(_ word: UnsafeRawBufferPointer) -> Int? {
         guard word.count >= 3 else { return nil }
         let letters = UnsafeRawBufferPointer(rebasing: word[..<3])
-        return months.firstIndex { ByteScanning.equalsIgnoringCase(letters, $0) }.map { $0 + 1 }
+        return months.firstIndex { ByteScanning.equalsIgnoringCase(letters, lowercase: $0) }.map { $0 + 1 }
     }
 
     private static let months: [StaticString] = [

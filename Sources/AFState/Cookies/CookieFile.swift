@@ -44,42 +44,42 @@ enum CookieFile {
             records.append((cookie.order, bytes))
         }
         records.sort { $0.order < $1.order }
-        var bytes = magic + [version] + little(UInt64(records.count), 4)
+        var bytes = magic + [version] + little(UInt64(records.count), count: 4)
         for record in records { bytes += record.bytes }
-        return bytes + little(FNV1a.of(bytes), 8)
+        return bytes + little(FNV1a.of(bytes), count: 8)
     }
 
     private static func record(_ cookie: StoredCookie) -> [UInt8] {
         let content = cookie.content
         var bytes: [UInt8] = []
-        func add(_ tag: Tag, _ value: some Collection<UInt8>) {
+        func add(_ tag: Tag, value: some Collection<UInt8>) {
             bytes.append(tag.rawValue)
-            bytes += little(UInt64(value.count), 4)
+            bytes += little(UInt64(value.count), count: 4)
             bytes += value
         }
-        add(.name, content.name)
-        add(.value, content.value)
-        add(.domain, content.domain.utf8)
-        add(.path, content.path)
+        add(.name, value: content.name)
+        add(.value, value: content.value)
+        add(.domain, value: content.domain.utf8)
+        add(.path, value: content.path)
         let flags =
             (content.isHostOnly ? Flag.hostOnly : 0) | (content.isSecure ? Flag.secure : 0)
             | (content.isHTTPOnly ? Flag.httpOnly : 0)
-        add(.flags, [flags])
-        add(.sameSite, [content.sameSite.rawValue])
-        if let end = content.expires { add(.expires, little(UInt64(bitPattern: end), 8)) }
-        add(.created, little(UInt64(bitPattern: cookie.created), 8))
-        add(.lastUse, little(cookie.lastUse, 8))
+        add(.flags, value: [flags])
+        add(.sameSite, value: [content.sameSite.rawValue])
+        if let end = content.expires { add(.expires, value: little(UInt64(bitPattern: end), count: 8)) }
+        add(.created, value: little(UInt64(bitPattern: cookie.created), count: 8))
+        add(.lastUse, value: little(cookie.lastUse, count: 8))
         if let details = content.details {
-            add(.version, [details.version])
-            if let comment = details.comment { add(.comment, comment.utf8) }
-            if let url = details.commentURL { add(.commentURL, url.utf8) }
-            if !details.ports.isEmpty { add(.ports, details.ports.flatMap { little(UInt64($0), 2) }) }
+            add(.version, value: [details.version])
+            if let comment = details.comment { add(.comment, value: comment.utf8) }
+            if let url = details.commentURL { add(.commentURL, value: url.utf8) }
+            if !details.ports.isEmpty { add(.ports, value: details.ports.flatMap { little(UInt64($0), count: 2) }) }
         }
-        return little(UInt64(bytes.count), 4) + bytes + little(FNV1a.of(bytes), 8)
+        return little(UInt64(bytes.count), count: 4) + bytes + little(FNV1a.of(bytes), count: 8)
     }
 
     /// The bytes of the number, the least significant first.
-    private static func little(_ number: UInt64, _ count: Int) -> [UInt8] {
+    private static func little(_ number: UInt64, count: Int) -> [UInt8] {
         (0..<count).map { UInt8(truncatingIfNeeded: number >> (8 * UInt64($0))) }
     }
 
@@ -213,7 +213,7 @@ public struct CookieFileError: Error, Hashable, Sendable, CustomStringConvertibl
     public let path: String
     package let cause: SystemCallError?
 
-    init(_ kind: Kind, at path: String, _ cause: SystemCallError? = nil) {
+    init(_ kind: Kind, at path: String, cause: SystemCallError? = nil) {
         self.kind = kind
         self.path = path
         self.cause = cause

@@ -48,7 +48,7 @@ struct CookieFileStore: Sendable {
                 throw error
             }
         } catch {
-            throw CookieFileError(error.code == ELOOP ? .notRegular : .cannotOpen, at: path, error)
+            throw CookieFileError(error.code == ELOOP ? .notRegular : .cannotOpen, at: path, cause: error)
         }
     }
 
@@ -66,7 +66,7 @@ struct CookieFileStore: Sendable {
         do throws(SystemCallError) {
             return try body()
         } catch {
-            throw CookieFileError(.cannotRead, at: path, error)
+            throw CookieFileError(.cannotRead, at: path, cause: error)
         }
     }
 
@@ -83,7 +83,7 @@ struct CookieFileStore: Sendable {
         do throws(SystemCallError) {
             try replace(with: CookieFile.encode(cookies))
         } catch {
-            throw CookieFileError(.cannotWrite, at: path, error)
+            throw CookieFileError(.cannotWrite, at: path, cause: error)
         }
     }
 

@@ -9,14 +9,14 @@ extension CookieJar {
     /// The cookies for a request, in the order in which they are sent. This does not count as a use.
     package mutating func cookies(for question: CookieQuestion, now: Int64, suffixes: PublicSuffixes) -> [StoredCookie]
     {
-        candidates(for: question, now: now, suffixes).map(\.cookie)
+        candidates(for: question, now: now, suffixes: suffixes).map(\.cookie)
     }
 
     /// The value of the `Cookie` field; nil if there is nothing to send.
     package mutating func field(for question: CookieQuestion, now: Int64, suffixes: PublicSuffixes) -> [UInt8]? {
         var bytes: [UInt8] = []
         var sent = 0
-        for candidate in candidates(for: question, now: now, suffixes) {
+        for candidate in candidates(for: question, now: now, suffixes: suffixes) {
             guard sent < limits.perRequest else { break }
             // A shorter cookie behind this one may still have room.
             let length = candidate.cookie.content.pairLength + (sent > 0 ? 2 : 0)
@@ -32,7 +32,7 @@ extension CookieJar {
     private mutating func candidates(
         for question: CookieQuestion,
         now: Int64,
-        _ suffixes: PublicSuffixes
+        suffixes: PublicSuffixes
     ) -> [Candidate] {
         advance(to: now)
         var found: [Candidate] = []
@@ -54,7 +54,7 @@ extension CookieJar {
     }
 
     /// Calls `body` with the host and, if it is a name, with each of its parents.
-    private func forEachDomain(of question: CookieQuestion, _ body: (_ name: String, _ isHost: Bool) -> Void) {
+    private func forEachDomain(of question: CookieQuestion, body: (_ name: String, _ isHost: Bool) -> Void) {
         let host = question.host
         body(host, true)
         guard question.hostIsName else { return }

@@ -89,7 +89,10 @@ package struct CookieJar: Sendable {
         }
         ticks += 1
         let created = former?.created ?? now
-        add(StoredCookie(content: content, created: created, order: former?.order ?? ticks, lastUse: ticks), suffixes)
+        add(
+            StoredCookie(content: content, created: created, order: former?.order ?? ticks, lastUse: ticks),
+            suffixes: suffixes
+        )
         evictExcess(in: content.domain)
         if !isOneOfMany { evictOneByOne() }
         return former?.content != content
@@ -104,12 +107,12 @@ package struct CookieJar: Sendable {
         if let end = cookie.content.expires { cookie.content.expires = min(end, now + limits.lifetime) }
         _ = take(cookie.content.key)
         ticks = max(ticks, cookie.order, cookie.lastUse)
-        add(cookie, suffixes)
+        add(cookie, suffixes: suffixes)
         evictExcess(in: cookie.content.domain)
         evictOneByOne()
     }
 
-    private mutating func add(_ cookie: StoredCookie, _ suffixes: PublicSuffixes) {
+    private mutating func add(_ cookie: StoredCookie, suffixes: PublicSuffixes) {
         let name = cookie.content.domain
         if let site = domains[name]?.site {
             siteCounts[site, default: 0] += 1

@@ -46,7 +46,7 @@ package struct CookieQuestion: Sendable {
     }
 
     /// Whether cookies may be sent and stored at all: the only place where policies are applied.
-    func isAllowed(by own: CookiePolicy, _ suffixes: PublicSuffixes) -> Bool {
+    func isAllowed(by own: CookiePolicy, suffixes: PublicSuffixes) -> Bool {
         if own == .never || policy == .never { return false }
         guard own == .onlyFromMainDocumentDomain || policy == .onlyFromMainDocumentDomain else { return true }
         return !isCrossSite(suffixes)

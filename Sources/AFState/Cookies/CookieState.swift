@@ -48,7 +48,7 @@ package struct CookieState: Sendable {
         now: Int64
     ) -> (field: [UInt8]?, hasEnded: Bool) {
         let hasEnded = jar.advance(to: now)
-        guard question.isAllowed(by: policy, suffixes) else { return (nil, hasEnded) }
+        guard question.isAllowed(by: policy, suffixes: suffixes) else { return (nil, hasEnded) }
         return (jar.field(for: question, now: now, suffixes: suffixes), hasEnded)
     }
 
@@ -58,7 +58,7 @@ package struct CookieState: Sendable {
         now: Int64
     ) -> (cookies: [StoredCookie], hasEnded: Bool) {
         let hasEnded = jar.advance(to: now)
-        guard question.isAllowed(by: policy, suffixes) else { return ([], hasEnded) }
+        guard question.isAllowed(by: policy, suffixes: suffixes) else { return ([], hasEnded) }
         return (jar.cookies(for: question, now: now, suffixes: suffixes), hasEnded)
     }
 
@@ -73,11 +73,11 @@ package struct CookieState: Sendable {
     package mutating func take(_ arrival: CookieArrival) -> (refused: Int, hasChanged: Bool) {
         var refused = arrival.refused
         var hasChanged = jar.advance(to: arrival.time)
-        let isAllowed = arrival.question.isAllowed(by: policy, suffixes)
+        let isAllowed = arrival.question.isAllowed(by: policy, suffixes: suffixes)
         for cookie in arrival.cookies {
             do throws(CookieRefusal) {
                 guard isAllowed else { throw CookieRefusal.policy }
-                if try store(cookie, arrival.question, arrival.time) { hasChanged = true }
+                if try store(cookie, question: arrival.question, now: arrival.time) { hasChanged = true }
             } catch {
                 refused += 1
             }
@@ -88,8 +88,8 @@ package struct CookieState: Sendable {
 
     private mutating func store(
         _ cookie: SetCookie,
-        _ question: CookieQuestion,
-        _ now: Int64
+        question: CookieQuestion,
+        now: Int64
     ) throws(CookieRefusal) -> Bool {
         let content = try CookieAdmission.admit(
             cookie,
@@ -108,7 +108,7 @@ package struct CookieState: Sendable {
     package mutating func store(_ contents: [CookieContent], for question: CookieQuestion?, now: Int64) -> Bool {
         var hasChanged = jar.advance(to: now)
         for content in contents {
-            let isNew = try? store(content, question, now)
+            let isNew = try? store(content, question: question, now: now)
             if isNew == nil { refused += 1 }
             if isNew == true { hasChanged = true }
         }
@@ -118,15 +118,15 @@ package struct CookieState: Sendable {
 
     private mutating func store(
         _ content: CookieContent,
-        _ question: CookieQuestion?,
-        _ now: Int64
+        question: CookieQuestion?,
+        now: Int64
     ) throws(CookieRefusal) -> Bool {
         guard let question else {
             if policy == .never { throw .policy }
             try CookieAdmission.check(content, suffixes: suffixes)
             return try jar.store(content, isSecured: true, now: now, suffixes: suffixes, isOneOfMany: true)
         }
-        guard question.isAllowed(by: policy, suffixes) else { throw .policy }
+        guard question.isAllowed(by: policy, suffixes: suffixes) else { throw .policy }
         try CookieAdmission.check(content, from: question, suffixes: suffixes)
         let isSecured = question.isSecured
         return try jar.store(content, isSecured: isSecured, now: now, suffixes: suffixes, isOneOfMany: true)

@@ -173,14 +173,16 @@ extension PublicSuffixes {
     private static func completeTable(_ text: UnsafeRawBufferPointer) -> PublicSuffixTable? {
         let head = text.prefix(1 << 16)
         let tail = text.suffix(1 << 12)
-        if contains(head, "===BEGIN ICANN DOMAINS==="), !contains(tail, "===END PRIVATE DOMAINS===") { return nil }
+        if contains(head, words: "===BEGIN ICANN DOMAINS==="), !contains(tail, words: "===END PRIVATE DOMAINS===") {
+            return nil
+        }
         // Text contains no NUL.
         guard !text.contains(0) else { return nil }
         let table = PublicSuffixTable(text)
         return table.count > 0 ? table : nil
     }
 
-    private static func contains(_ text: Slice<UnsafeRawBufferPointer>, _ words: String) -> Bool {
+    private static func contains(_ text: Slice<UnsafeRawBufferPointer>, words: String) -> Bool {
         let words = Array(words.utf8)
         return text.indices.contains { text[$0...].starts(with: words) }
     }

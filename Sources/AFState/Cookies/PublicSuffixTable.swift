@@ -42,10 +42,10 @@ package struct PublicSuffixTable: Sendable {
             text = text.dropFirst(2)
         }
         guard let name = PublicSuffixTable.canonical(text), (1...253).contains(name.count) else { return }
-        name.withUnsafeBytes { insert($0, kind) }
+        name.withUnsafeBytes { insert($0, kind: kind) }
     }
 
-    private mutating func insert(_ name: UnsafeRawBufferPointer, _ kind: PublicSuffixRule) {
+    private mutating func insert(_ name: UnsafeRawBufferPointer, kind: PublicSuffixRule) {
         let slot = slot(of: name)
         if places[slot] > 0 {
             names[Int(places[slot])] |= kind.rawValue
@@ -82,11 +82,11 @@ package struct PublicSuffixTable: Sendable {
     private func slot(of name: UnsafeRawBufferPointer) -> Int {
         let mask = places.count - 1
         var slot = Int(truncatingIfNeeded: PublicSuffixTable.hash(name)) & mask
-        while places[slot] > 0, !isRule(at: Int(places[slot]) - 1, name) { slot = (slot + 1) & mask }
+        while places[slot] > 0, !isRule(at: Int(places[slot]) - 1, name: name) { slot = (slot + 1) & mask }
         return slot
     }
 
-    private func isRule(at place: Int, _ name: UnsafeRawBufferPointer) -> Bool {
+    private func isRule(at place: Int, name: UnsafeRawBufferPointer) -> Bool {
         Int(names[place]) == name.count && names[(place + 2)..<(place + 2 + name.count)].elementsEqual(name)
     }
 

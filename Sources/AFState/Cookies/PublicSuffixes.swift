@@ -77,6 +77,6 @@ enum CountryCategories {
     static func isCategory(_ name: UnsafeRawBufferPointer, dot: Int) -> Bool {
         guard name.count - dot == 3 else { return false }
         let label = UnsafeRawBufferPointer(rebasing: name[..<dot])
-        return labels.contains { ByteScanning.equalsIgnoringCase(label, $0) }
+        return labels.contains { ByteScanning.equalsIgnoringCase(label, lowercase: $0) }
     }
 }

@@ -45,11 +45,11 @@ package enum SetCookieParser {
         // The server that gets such a byte back in a name or value may cut or reject it.
         for byte in line where ByteScanning.isForbiddenControl(byte) { throw .control }
         let end = ByteScanning.firstIndex(of: UInt8(ascii: ";"), in: line) ?? line.count
-        var cookie = try pair(part(line, 0, end), limits)
+        var cookie = try pair(part(line, start: 0, end: end), limits: limits)
         var position = end
         while position < line.count {
             let next = ByteScanning.firstIndex(of: UInt8(ascii: ";"), in: line, from: position + 1) ?? line.count
-            apply(part(line, position + 1, next), to: &cookie, limits)
+            apply(part(line, start: position + 1, end: next), to: &cookie, limits: limits)
             position = next
         }
         return cookie
@@ -62,7 +62,7 @@ package enum SetCookieParser {
     /// Without `=` the whole text is the value of a cookie without a name.
     private static func pair(
         _ bytes: UnsafeRawBufferPointer,
-        _ limits: CookieLimits
+        limits: CookieLimits
     ) throws(CookieRefusal) -> SetCookie {
         let (name, value) = split(bytes)
         let cookie = SetCookie(name: value == nil ? [] : Array(name), value: Array(value ?? name))
@@ -79,12 +79,12 @@ package enum SetCookieParser {
             return (ByteScanning.trimmingOWS(bytes), nil)
         }
         return (
-            ByteScanning.trimmingOWS(part(bytes, 0, equals)),
-            ByteScanning.trimmingOWS(part(bytes, equals + 1, bytes.count))
+            ByteScanning.trimmingOWS(part(bytes, start: 0, end: equals)),
+            ByteScanning.trimmingOWS(part(bytes, start: equals + 1, end: bytes.count))
         )
     }
 
-    private static func part(_ bytes: UnsafeRawBufferPointer, _ start: Int, _ end: Int) -> UnsafeRawBufferPointer {
+    private static func part(_ bytes: UnsafeRawBufferPointer, start: Int, end: Int) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(rebasing: bytes[start..<end])
     }
 }
@@ -95,12 +95,12 @@ extension SetCookieParser {
     private static func apply(
         _ attribute: UnsafeRawBufferPointer,
         to cookie: inout SetCookie,
-        _ limits: CookieLimits
+        limits: CookieLimits
     ) {
         let (name, given) = split(attribute)
         let value = given ?? UnsafeRawBufferPointer(start: nil, count: 0)
         guard value.count <= limits.attribute else { return }
-        func isCalled(_ lowercase: StaticString) -> Bool { ByteScanning.equalsIgnoringCase(name, lowercase) }
+        func isCalled(_ lowercase: StaticString) -> Bool { ByteScanning.equalsIgnoringCase(name, lowercase: lowercase) }
 
         if isCalled("expires") {
             // An invalid date is no attribute: an unreadable date must not remove the cookie.
@@ -123,7 +123,7 @@ extension SetCookieParser {
     /// Digits, with an optional hyphen in front; a number that is too large counts as the largest.
     private static func maxAge(_ value: UnsafeRawBufferPointer) -> Int64? {
         let isNegative = value.first == UInt8(ascii: "-")
-        let digits = part(value, isNegative ? 1 : 0, value.count)
+        let digits = part(value, start: isNegative ? 1 : 0, end: value.count)
         guard !digits.isEmpty, digits.allSatisfy(ASCII.isDigit) else { return nil }
         let amount = ByteScanning.decimal(digits) ?? .max
         return isNegative ? -amount : amount
@@ -131,7 +131,7 @@ extension SetCookieParser {
 
     /// Nil for an empty domain, which is ignored.
     private static func domain(_ value: UnsafeRawBufferPointer) -> [UInt8]? {
-        let name = value.first == UInt8(ascii: ".") ? part(value, 1, value.count) : value
+        let name = value.first == UInt8(ascii: ".") ? part(value, start: 1, end: value.count) : value
         return name.isEmpty ? nil : name.map(ASCII.folded)
     }
 
@@ -144,11 +144,11 @@ extension CookieContent.SameSite {
     /// The whole word, in any case. Any other text counts as missing.
     package init(token: UnsafeRawBufferPointer) {
         self =
-            if ByteScanning.equalsIgnoringCase(token, "strict") {
+            if ByteScanning.equalsIgnoringCase(token, lowercase: "strict") {
                 .strict
-            } else if ByteScanning.equalsIgnoringCase(token, "lax") {
+            } else if ByteScanning.equalsIgnoringCase(token, lowercase: "lax") {
                 .lax
-            } else if ByteScanning.equalsIgnoringCase(token, "none") {
+            } else if ByteScanning.equalsIgnoringCase(token, lowercase: "none") {
                 .none
             } else {
                 .unspecified

@@ -51,7 +51,7 @@ package struct DigestAlgorithm: Hashable, Sendable {
     }
 
     /// The digest of the key, a colon and these pieces. The key is not copied.
-    package func digest(_ key: SecretBytes, _ pieces: [UInt8]...) -> [UInt8]? {
+    package func digest(_ key: SecretBytes, pieces: [UInt8]...) -> [UInt8]? {
         guard let digest = MessageDigest(function) else { return nil }
         key.withBytes { digest.add($0) }
         for piece in pieces {

@@ -50,16 +50,16 @@ package struct DigestChallenge: Sendable {
         self.nonce = nonce
         self.quality = quality
         namesAlgorithm = name != nil
-        isStale = DigestChallenge.says("true", challenge.bytes("stale"))
-        hashesUser = DigestChallenge.says("true", challenge.bytes("userhash"))
-        wantsUTF8 = DigestChallenge.says("utf-8", challenge.bytes("charset"))
+        isStale = DigestChallenge.says("true", value: challenge.bytes("stale"))
+        hashesUser = DigestChallenge.says("true", value: challenge.bytes("userhash"))
+        wantsUTF8 = DigestChallenge.says("utf-8", value: challenge.bytes("charset"))
         // RFC 7616 §3.3: omitted or empty, it is the whole server.
         domain = challenge.bytes("domain").map { $0.split(separator: 0x20, maxSplits: 63).map(Array.init) }
             .flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    private static func says(_ word: StaticString, _ value: [UInt8]?) -> Bool {
-        value?.withUnsafeBytes { ByteScanning.equalsIgnoringCase($0, word) } ?? false
+    private static func says(_ word: StaticString, value: [UInt8]?) -> Bool {
+        value?.withUnsafeBytes { ByteScanning.equalsIgnoringCase($0, lowercase: word) } ?? false
     }
 
     private static func quality(_ offered: [UInt8]?, mayHashBody: Bool) -> Quality? {
@@ -67,8 +67,8 @@ package struct DigestChallenge: Sendable {
         var (auth, integrity) = (false, false)
         offered.withUnsafeBytes { bytes in
             ByteScanning.forEachListElement(of: bytes) { option in
-                if ByteScanning.equalsIgnoringCase(option, "auth") { auth = true }
-                if ByteScanning.equalsIgnoringCase(option, "auth-int") { integrity = true }
+                if ByteScanning.equalsIgnoringCase(option, lowercase: "auth") { auth = true }
+                if ByteScanning.equalsIgnoringCase(option, lowercase: "auth-int") { integrity = true }
             }
         }
         if auth { return .auth }

@@ -49,7 +49,7 @@ package final class DigestSession {
         uses: NonceUses
     ) throws(RequestRejection) {
         if let control = user.firstIndex(where: ByteScanning.isForbiddenControl) {
-            throw RequestRejection(.credentials, .control, at: control)
+            throw RequestRejection(.credentials, rule: .control, at: control)
         }
         guard
             let key = DigestSession.key(challenge, user: user, password: password, clientNonce: clientNonce),
@@ -103,7 +103,7 @@ package final class DigestSession {
         guard let body = bodyDigest ?? challenge.algorithm.digest([]), let count = uses.next() else { return nil }
         let use = DigestUse(nonce: nonce, clientNonce: clientNonce, count: count, target: target)
         guard let response = response(to: use, method: method, body: body),
-            let field = field(use, response)
+            let field = field(use, response: response)
         else { return nil }
         return DigestAnswer(session: self, use: use, fieldValue: field)
     }
@@ -113,39 +113,48 @@ package final class DigestSession {
         let algorithm = challenge.algorithm
         switch challenge.quality {
         case .legacy:
-            return algorithm.digest(method, use.target).flatMap { algorithm.digest(key, use.nonce, $0) }
+            return algorithm.digest(method, use.target).flatMap { algorithm.digest(key, pieces: use.nonce, $0) }
         case .auth:
             return algorithm.digest(method, use.target)
-                .flatMap { algorithm.digest(key, use.nonce, use.countDigits, use.clientNonce, Array("auth".utf8), $0) }
+                .flatMap {
+                    algorithm.digest(key, pieces: use.nonce, use.countDigits, use.clientNonce, Array("auth".utf8), $0)
+                }
         case .authInt:
             return algorithm.digest(method, use.target, body)
                 .flatMap {
-                    algorithm.digest(key, use.nonce, use.countDigits, use.clientNonce, Array("auth-int".utf8), $0)
+                    algorithm.digest(
+                        key,
+                        pieces: use.nonce,
+                        use.countDigits,
+                        use.clientNonce,
+                        Array("auth-int".utf8),
+                        $0
+                    )
                 }
         }
     }
 
-    private func field(_ use: DigestUse, _ response: [UInt8]) -> [UInt8]? {
+    private func field(_ use: DigestUse, response: [UInt8]) -> [UInt8]? {
         var field = DigestField()
         // RFC 7616 §3.4.4: where the server knows UTF-8, names beyond ASCII are sent in their encoded form.
         if challenge.wantsUTF8, !challenge.hashesUser, user.contains(where: { $0 >= 0x80 }) {
             let encoded = user.withUnsafeBytes { PercentEncoding.encode($0, allowed: .attribute) }
-            field.add("username*", Array("UTF-8''".utf8) + encoded)
+            field.add("username*", token: Array("UTF-8''".utf8) + encoded)
         } else {
-            field.addQuoted("username", user)
+            field.addQuoted("username", text: user)
         }
-        field.addQuoted("realm", challenge.realm)
-        field.addQuoted("uri", use.target)
-        if challenge.namesAlgorithm { field.add("algorithm", Array(challenge.algorithm.name.utf8)) }
-        field.addQuoted("nonce", use.nonce)
+        field.addQuoted("realm", text: challenge.realm)
+        field.addQuoted("uri", text: use.target)
+        if challenge.namesAlgorithm { field.add("algorithm", token: Array(challenge.algorithm.name.utf8)) }
+        field.addQuoted("nonce", text: use.nonce)
         if challenge.quality != .legacy {
-            field.add("nc", use.countDigits)
-            field.addQuoted("cnonce", use.clientNonce)
-            field.add("qop", Array((challenge.quality == .auth ? "auth" : "auth-int").utf8))
+            field.add("nc", token: use.countDigits)
+            field.addQuoted("cnonce", text: use.clientNonce)
+            field.add("qop", token: Array((challenge.quality == .auth ? "auth" : "auth-int").utf8))
         }
-        field.addQuoted("response", response)
-        if let opaque = challenge.opaque { field.addQuoted("opaque", opaque) }
-        if challenge.hashesUser { field.add("userhash", Array("true".utf8)) }
+        field.addQuoted("response", text: response)
+        if let opaque = challenge.opaque { field.addQuoted("opaque", text: opaque) }
+        if challenge.hashesUser { field.add("userhash", token: Array("true".utf8)) }
         return field.value
     }
 }
@@ -184,7 +193,7 @@ package struct DigestAnswer {
     /// - Parameter renewal: The uses of the next nonce, and text that cannot be guessed.
     package func check(
         _ info: UnsafeRawBufferPointer,
-        _ renewal: (_ nonce: [UInt8]) -> (uses: NonceUses, clientNonce: [UInt8])?
+        renewal: (_ nonce: [UInt8]) -> (uses: NonceUses, clientNonce: [UInt8])?
     ) -> Proof {
         guard let parameters = Challenge.parameters(of: info) else { return .absent }
         func value(_ name: String) -> [UInt8]? { parameters.first { $0.name == name }?.value }
@@ -215,12 +224,12 @@ private struct DigestField {
     /// Nil if a value cannot be sent.
     var value: [UInt8]? { isGood ? bytes : nil }
 
-    mutating func add(_ name: StaticString, _ token: [UInt8]) {
+    mutating func add(_ name: StaticString, token: [UInt8]) {
         begin(name)
         bytes += token
     }
 
-    mutating func addQuoted(_ name: StaticString, _ text: [UInt8]) {
+    mutating func addQuoted(_ name: StaticString, text: [UInt8]) {
         begin(name)
         isGood = QuotedText.append(text, to: &bytes) && isGood
     }

@@ -35,7 +35,7 @@ package struct ProtectionScope: Sendable {
         let path = ProtectionScope.withoutQuery(path)
         // The server decides which folder a path with dots leads to.
         guard !ProtectionScope.hasDots(path) else { return nil }
-        return prefixes.filter { ProtectionScope.covers($0, path) }.map(\.count).max()
+        return prefixes.filter { ProtectionScope.covers($0, path: path) }.map(\.count).max()
     }
 
     package mutating func formUnion(_ other: ProtectionScope) {
@@ -43,12 +43,12 @@ package struct ProtectionScope: Sendable {
             prefixes = nil
             return
         }
-        let new = others.filter { prefix in !own.contains { ProtectionScope.covers($0, prefix) } }
+        let new = others.filter { prefix in !own.contains { ProtectionScope.covers($0, path: prefix) } }
         prefixes = Array((own + new).suffix(ProtectionScope.maximumPrefixes))
     }
 
     /// `/a` covers `/a` and `/a/b`, not `/ab`.
-    private static func covers(_ prefix: [UInt8], _ path: [UInt8]) -> Bool {
+    private static func covers(_ prefix: [UInt8], path: [UInt8]) -> Bool {
         guard path.starts(with: prefix) else { return false }
         return prefix.last == UInt8(ascii: "/") || path.count == prefix.count
             || path[prefix.count] == UInt8(ascii: "/")

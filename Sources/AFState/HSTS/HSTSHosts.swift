@@ -62,7 +62,7 @@ struct HSTSHosts: Sendable {
             ends.move(former.place, to: entry.expires)
             sites[former.site]?.hosts.move(former.placeInSite, to: Worth(entry))
         } else {
-            add(entry, site(entry.host))
+            add(entry, site: site(entry.host))
         }
     }
 
@@ -71,7 +71,7 @@ struct HSTSHosts: Sendable {
         guard known[entry.host] == nil else { return insert(entry, site: site) }
         let site = site(entry.host)
         makeRoom(for: site, at: now)
-        add(entry, site)
+        add(entry, site: site)
     }
 
     mutating func remove(_ host: String) {
@@ -81,7 +81,7 @@ struct HSTSHosts: Sendable {
         updateSize(of: former.site)
     }
 
-    private mutating func add(_ entry: HSTSStore.Entry, _ site: String) {
+    private mutating func add(_ entry: HSTSStore.Entry, site: String) {
         let placeInSite = sites[site, default: Site(place: sizes.add(site, 0))].hosts.add(entry.host, Worth(entry))
         let place = ends.add(entry.host, entry.expires)
         known[entry.host] = Known(entry: entry, site: site, place: place, placeInSite: placeInSite)

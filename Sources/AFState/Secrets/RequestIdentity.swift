@@ -15,7 +15,7 @@ package enum RequestIdentity: Sendable, Hashable {
     /// - Parameter fields: Those that are sent.
     package init(of fields: HTTPHeaders) {
         var reader = Reader()
-        fields.forEach { name, value in reader.read(name, value) }
+        fields.forEach { name, value in reader.read(name, value: value) }
         self = reader.identity
     }
 
@@ -26,7 +26,7 @@ package enum RequestIdentity: Sendable, Hashable {
 
         private typealias Field = (name: [UInt8], value: [UInt8])
 
-        mutating func read(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
+        mutating func read(_ name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
             if saysNothing(name), !(hasAdded && SecretNames.isAdded(String(decoding: name, as: UTF8.self))) { return }
             fields.append((name.map(ASCII.folded), Array(value)))
         }
@@ -66,12 +66,12 @@ package enum RequestIdentity: Sendable, Hashable {
     /// Whether a field of this name says nothing of the user: it is about the message, the connection or the kind of
     /// answer, or has another value in each request.
     private static func saysNothing(_ name: UnsafeRawBufferPointer) -> Bool {
-        func isCalled(_ other: StaticString) -> Bool { ByteScanning.equalsIgnoringCase(name, other) }
+        func isCalled(_ other: StaticString) -> Bool { ByteScanning.equalsIgnoringCase(name, lowercase: other) }
         func begins(_ prefix: StaticString) -> Bool {
             name.count >= prefix.utf8CodeUnitCount
                 && ByteScanning.equalsIgnoringCase(
                     UnsafeRawBufferPointer(rebasing: name[..<prefix.utf8CodeUnitCount]),
-                    prefix
+                    lowercase: prefix
                 )
         }
         guard let first = name.first.map(ASCII.folded) else { return false }

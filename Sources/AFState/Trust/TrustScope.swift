@@ -40,7 +40,7 @@ package struct TrustScope: Hashable, Sendable {
     /// A server that was accepted for reasons that no other session can know, such as the decision of a delegate.
     ///
     /// - Parameter number: From `UniqueNumber`, of the session that knows the reasons.
-    package static func word(inSession number: UInt64, _ reasons: [UInt8]) -> TrustScope {
+    package static func word(inSession number: UInt64, reasons: [UInt8]) -> TrustScope {
         var fields = FieldWriter()
         fields.add(number: number)
         fields.add(reasons)

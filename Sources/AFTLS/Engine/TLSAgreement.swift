@@ -15,13 +15,13 @@ struct TLSAgreement {
     var chosenProtocol: [UInt8]
 
     var failure: TLSFailure? {
-        guard version != nil else { return TLSFailure(.version, "a version we did not offer") }
+        guard version != nil else { return TLSFailure(.version, detail: "a version we did not offer") }
         guard hasCertificate, verifyResult == Int(X509_V_OK) else {
-            return TLSFailure(.refused, "the server has no certificate that was accepted")
+            return TLSFailure(.refused, detail: "the server has no certificate that was accepted")
         }
-        guard isJudged else { return TLSFailure(.refused, "the client did not judge the server's certificate") }
+        guard isJudged else { return TLSFailure(.refused, detail: "the client did not judge the server's certificate") }
         guard chosenProtocol.isEmpty || chosenProtocol == Array("http/1.1".utf8) else {
-            return TLSFailure(.alpn, "the server chose a protocol that was not offered")
+            return TLSFailure(.alpn, detail: "the server chose a protocol that was not offered")
         }
         return nil
     }

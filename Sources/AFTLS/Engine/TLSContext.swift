@@ -52,7 +52,7 @@ private func provideIdentity(_ ssl: OpaquePointer?, _: UnsafeMutableRawPointer?)
 }
 
 /// One: we keep the reference.
-private func keepSession(_ ssl: OpaquePointer?, _ session: OpaquePointer?) -> Int32 {
+private func keepSession(_ ssl: OpaquePointer?, session: OpaquePointer?) -> Int32 {
     guard let session, let engine = engine(of: ssl) else { return 0 }
     engine.received(TLSSession(adopting: session))
     return 1

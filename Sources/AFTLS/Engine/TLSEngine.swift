@@ -130,7 +130,9 @@ package final class TLSEngine {
         let result = SSL_do_handshake(ssl)
         // OpenSSL skips requests to begin, and does not count them.
         guard window.pointee.control_messages <= TLSEngine.controlMessageLimit else {
-            return .failed(TLSFailure(.flood, "a handshake of more than \(TLSEngine.controlMessageLimit) messages"))
+            return .failed(
+                TLSFailure(.flood, detail: "a handshake of more than \(TLSEngine.controlMessageLimit) messages")
+            )
         }
         guard result == 1 else { return problem(result) }
         return establish()
@@ -177,9 +179,12 @@ package final class TLSEngine {
     /// Handshake messages that come after the handshake.
     private var misbehaviour: TLSFailure? {
         guard window.pointee.control_messages > 0 else { return nil }
-        if version == .v1_2 { return TLSFailure(.renegotiation, "the server asked to negotiate anew") }
+        if version == .v1_2 { return TLSFailure(.renegotiation, detail: "the server asked to negotiate anew") }
         guard window.pointee.control_messages > TLSEngine.controlMessageLimit else { return nil }
-        return TLSFailure(.flood, "more than \(TLSEngine.controlMessageLimit) messages in a row carried no data")
+        return TLSFailure(
+            .flood,
+            detail: "more than \(TLSEngine.controlMessageLimit) messages in a row carried no data"
+        )
     }
 
     /// Seals at most one record. The output window must have `outputReserve` of room.
@@ -212,7 +217,7 @@ package final class TLSEngine {
         case SSL_ERROR_WANT_READ: return .needsInput
         case SSL_ERROR_WANT_RETRY_VERIFY, SSL_ERROR_WANT_X509_LOOKUP: return .undecided
         case SSL_ERROR_ZERO_RETURN: return .closed
-        case SSL_ERROR_WANT_WRITE: return .failed(TLSFailure(.local, "no room for what is to be sent"))
+        case SSL_ERROR_WANT_WRITE: return .failed(TLSFailure(.local, detail: "no room for what is to be sent"))
         default:
             let failure = TLSFailure.taken(alert: window.pointee.alert, otherwise: .violation)
             return isEstablished && failure.kind == .ended ? .truncated : .failed(failure)

@@ -31,7 +31,7 @@ package struct TLSFailure: Error, Hashable, Sendable {
     /// What OpenSSL says, for people.
     package let detail: String
 
-    package init(_ kind: Kind, _ detail: String) {
+    package init(_ kind: Kind, detail: String) {
         self.kind = kind
         self.detail = detail
     }
@@ -40,12 +40,12 @@ package struct TLSFailure: Error, Hashable, Sendable {
     static func taken(alert: Int32, otherwise kind: Kind) -> TLSFailure {
         let concernsALPN = caf_error_concerns_alpn() == 1
         let error = caf_take_error()
-        if concernsALPN { return TLSFailure(.alpn, "the server chose a protocol that was not offered") }
-        if alert >= 0 { return TLSFailure(.alert(UInt8(truncatingIfNeeded: alert)), alertName(alert)) }
-        guard error != 0 else { return TLSFailure(kind, "no further explanation") }
+        if concernsALPN { return TLSFailure(.alpn, detail: "the server chose a protocol that was not offered") }
+        if alert >= 0 { return TLSFailure(.alert(UInt8(truncatingIfNeeded: alert)), detail: alertName(alert)) }
+        guard error != 0 else { return TLSFailure(kind, detail: "no further explanation") }
         let detail = text { caf_error_text(error, $0, $1) }
-        guard caf_error_library(error) == ERR_LIB_SSL else { return TLSFailure(kind, detail) }
-        return TLSFailure(classify(caf_error_reason(error)) ?? kind, detail)
+        guard caf_error_library(error) == ERR_LIB_SSL else { return TLSFailure(kind, detail: detail) }
+        return TLSFailure(classify(caf_error_reason(error)) ?? kind, detail: detail)
     }
 
     package static func alertName(_ alert: Int32) -> String { text { caf_alert_name(alert, $0, $1) } }

@@ -14,17 +14,21 @@ extension ClientIdentity {
         passphrase: String? = nil
     ) throws(ClientIdentityError) {
         let input = ClientIdentityError.Input.privateKey
-        try self.init(certificates, try IdentityReader(input, passphrase).key(inPEM: Array(privateKeyPEM)), input)
+        try self.init(
+            certificates,
+            key: try IdentityReader(input, passphrase: passphrase).key(inPEM: Array(privateKeyPEM)),
+            input: input
+        )
     }
 
     /// Certificates and their private key in one PEM, in any order as long as the key's
     /// own certificate is the first one.
     public init(pem: some Collection<UInt8>, passphrase: String? = nil) throws(ClientIdentityError) {
-        let reader = IdentityReader(.pem, passphrase)
+        let reader = IdentityReader(.pem, passphrase: passphrase)
         let bytes = Array(pem)
         guard !bytes.isEmpty else { throw reader.emptiness }
         let key = try reader.key(inPEM: bytes)
-        try self.init(try reader.certificates(inPEM: bytes), key, .pem)
+        try self.init(try reader.certificates(inPEM: bytes), key: key, input: .pem)
     }
 
     /// A file with the certificates, in PEM or one in DER, and one with the private key in
@@ -34,7 +38,9 @@ extension ClientIdentity {
         keyPath: String,
         passphrase: String? = nil
     ) throws(ClientIdentityError) {
-        let (chain, secret) = (IdentityReader(.certificates, nil), IdentityReader(.privateKey, passphrase))
+        let (chain, secret) = (
+            IdentityReader(.certificates, passphrase: nil), IdentityReader(.privateKey, passphrase: passphrase)
+        )
         let certificates = try chain.reading(certificatePath) { bytes throws(ClientIdentityError) in
             try chain.certificates(in: bytes)
         }
@@ -42,7 +48,7 @@ extension ClientIdentity {
             try secret.key(inPEM: bytes)
         }
         do {
-            try self.init(certificates, key, .privateKey)
+            try self.init(certificates, key: key, input: .privateKey)
         } catch {
             throw error.from(keyPath)
         }
@@ -58,7 +64,8 @@ extension ClientIdentity {
 
     /// A PKCS#12 file by its path.
     public init(pkcs12Path: String, passphrase: String) throws(ClientIdentityError) {
-        self = try IdentityReader(.pkcs12, passphrase).reading(pkcs12Path) { bytes throws(ClientIdentityError) in
+        self = try IdentityReader(.pkcs12, passphrase: passphrase).reading(pkcs12Path) {
+            bytes throws(ClientIdentityError) in
             try ClientIdentity(pkcs12: bytes, passphrase: passphrase)
         }
     }
@@ -69,9 +76,9 @@ extension ClientIdentity {
         passphrase: String,
         legacyModules: String?
     ) throws(ClientIdentityError) {
-        let reader = IdentityReader(.pkcs12, passphrase, legacyModules: legacyModules)
+        let reader = IdentityReader(.pkcs12, passphrase: passphrase, legacyModules: legacyModules)
         let (key, certificates) = try reader.pkcs12(Array(pkcs12))
         let own = certificates.filter { key.belongs(to: $0) }.prefix(1)
-        try self.init(own + certificates.filter { !own.contains($0) }, key, .pkcs12)
+        try self.init(own + certificates.filter { !own.contains($0) }, key: key, input: .pkcs12)
     }
 }

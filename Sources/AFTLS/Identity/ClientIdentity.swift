@@ -54,49 +54,53 @@ public struct ClientIdentity: Sendable {
     /// Checks that certificates and key belong together.
     init(
         _ certificates: [Certificate],
-        _ key: PrivateKey,
-        _ input: ClientIdentityError.Input
+        key: PrivateKey,
+        input: ClientIdentityError.Input
     ) throws(ClientIdentityError) {
         guard let leaf = certificates.first else {
-            throw ClientIdentityError(.noCertificate, input, "there is no certificate; add the one of the key")
+            throw ClientIdentityError(
+                .noCertificate,
+                input: input,
+                message: "there is no certificate; add the one of the key"
+            )
         }
-        guard key.belongs(to: leaf) else { throw Self.mismatch(certificates, key, input) }
+        guard key.belongs(to: leaf) else { throw Self.mismatch(certificates, key: key, input: input) }
         guard key.works(for: leaf) else {
             throw ClientIdentityError(
                 .unusableKey,
-                input,
-                "the private key belongs to the certificate, but what it signs does not verify; "
+                input: input,
+                message: "the private key belongs to the certificate, but what it signs does not verify; "
                     + "it is damaged or of a kind that cannot sign; export it again"
             )
         }
-        storage = Storage(certificates, key)
+        storage = Storage(certificates, key: key)
     }
 
     /// The same identity with other authorities after its own certificate.
     package func followed(by authorities: [Certificate]) -> ClientIdentity {
         let own = certificates.prefix(1)
         var copy = self
-        copy.storage = Storage(own + authorities.filter { !own.contains($0) }, storage.key)
+        copy.storage = Storage(own + authorities.filter { !own.contains($0) }, key: storage.key)
         return copy
     }
 
     private static func mismatch(
         _ certificates: [Certificate],
-        _ key: PrivateKey,
-        _ input: ClientIdentityError.Input
+        key: PrivateKey,
+        input: ClientIdentityError.Input
     ) -> ClientIdentityError {
         guard let owner = certificates.firstIndex(where: { key.belongs(to: $0) }) else {
             let only = certificates.count == 1 ? "the certificate" : "any of the \(certificates.count) certificates"
             return ClientIdentityError(
                 .keyMismatch,
-                input,
-                "the private key does not belong to \(only); give the key that the certificate was made for"
+                input: input,
+                message: "the private key does not belong to \(only); give the key that the certificate was made for"
             )
         }
         return ClientIdentityError(
             .keyMismatch,
-            input,
-            "the private key belongs to certificate \(owner + 1) of \(certificates.count), not to the first; "
+            input: input,
+            message: "the private key belongs to certificate \(owner + 1) of \(certificates.count), not to the first; "
                 + "put that one first and its authorities after it"
         )
     }
@@ -106,7 +110,7 @@ public struct ClientIdentity: Sendable {
         let key: PrivateKey
         let digest: [UInt8]
 
-        init(_ certificates: [Certificate], _ key: PrivateKey) {
+        init(_ certificates: [Certificate], key: PrivateKey) {
             self.certificates = certificates
             self.key = key
             let leaf = certificates.first.map { SHA256Digest.of($0.publicKeyBytes) } ?? []

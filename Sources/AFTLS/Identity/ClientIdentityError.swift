@@ -65,7 +65,7 @@ public struct ClientIdentityError: Error, Hashable, Sendable, CustomStringConver
     /// What is wrong and what to do, for people.
     public let message: String
 
-    init(_ rule: Rule, _ input: Input, _ message: String, path: String? = nil) {
+    init(_ rule: Rule, input: Input, message: String, path: String? = nil) {
         self.rule = rule
         self.input = input
         self.path = path
@@ -87,6 +87,6 @@ public struct ClientIdentityError: Error, Hashable, Sendable, CustomStringConver
     }
 
     func from(_ path: String?) -> ClientIdentityError {
-        ClientIdentityError(rule, input, message, path: self.path ?? path)
+        ClientIdentityError(rule, input: input, message: message, path: self.path ?? path)
     }
 }

@@ -9,29 +9,29 @@ struct IdentityReader {
     private let passphrase: String?
     private let legacyModules: String?
 
-    init(_ input: ClientIdentityError.Input, _ passphrase: String?, legacyModules: String? = nil) {
+    init(_ input: ClientIdentityError.Input, passphrase: String?, legacyModules: String? = nil) {
         self.input = input
         self.passphrase = passphrase
         self.legacyModules = legacyModules
     }
 
-    var emptiness: ClientIdentityError { error(.empty, "it is empty") }
+    var emptiness: ClientIdentityError { error(.empty, message: "it is empty") }
 
-    private func error(_ rule: ClientIdentityError.Rule, _ message: String) -> ClientIdentityError {
-        ClientIdentityError(rule, input, message)
+    private func error(_ rule: ClientIdentityError.Rule, message: String) -> ClientIdentityError {
+        ClientIdentityError(rule, input: input, message: message)
     }
 
     // MARK: - Files
 
     func reading<Result>(
         _ path: String,
-        _ parse: ([UInt8]) throws(ClientIdentityError) -> Result
+        parse: ([UInt8]) throws(ClientIdentityError) -> Result
     ) throws(ClientIdentityError) -> Result {
         let bytes: [UInt8]
         do {
             bytes = try FileReader.bytes(atPath: path, limit: Self.limit)
         } catch {
-            throw ClientIdentityError(.unreadable, input, error.message, path: path)
+            throw ClientIdentityError(.unreadable, input: input, message: error.message, path: path)
         }
         do {
             return try parse(bytes)
@@ -49,7 +49,7 @@ struct IdentityReader {
         do {
             return try Certificate.certificates(in: bytes)
         } catch {
-            throw self.error(.brokenCertificate, error.message)
+            throw self.error(.brokenCertificate, message: error.message)
         }
     }
 
@@ -61,11 +61,14 @@ struct IdentityReader {
                 found.append(try Certificate(der: try block.certificateBytes()))
             } catch {
                 let place = error.block == nil ? "block \(block.index + 1) of the PEM: " : ""
-                throw self.error(.brokenCertificate, place + error.message)
+                throw self.error(.brokenCertificate, message: place + error.message)
             }
         }
         guard !found.isEmpty else {
-            throw error(.noCertificate, "no line begins with -----BEGIN CERTIFICATE-----; add the key's certificate")
+            throw error(
+                .noCertificate,
+                message: "no line begins with -----BEGIN CERTIFICATE-----; add the key's certificate"
+            )
         }
         return found
     }
@@ -77,13 +80,19 @@ struct IdentityReader {
         guard !bytes.isEmpty else { throw emptiness }
         let blocks = PEMBlock.split(bytes).filter(\.isPrivateKey)
         guard let block = blocks.first else {
-            throw error(.noKey, "no line begins with -----BEGIN PRIVATE KEY----- or the like; add the key, in PEM")
+            throw error(
+                .noKey,
+                message: "no line begins with -----BEGIN PRIVATE KEY----- or the like; add the key, in PEM"
+            )
         }
         guard blocks.count == 1 else {
-            throw error(.severalKeys, "there are \(blocks.count) private keys; leave only the certificate's own")
+            throw error(
+                .severalKeys,
+                message: "there are \(blocks.count) private keys; leave only the certificate's own"
+            )
         }
         guard block.isOnLine else {
-            throw error(.malformed, "-----BEGIN of the private key does not stand at the beginning of a line")
+            throw error(.malformed, message: "-----BEGIN of the private key does not stand at the beginning of a line")
         }
         var made: OpaquePointer?
         let status = withPassphrase { passphrase in
@@ -98,7 +107,7 @@ struct IdentityReader {
     /// The one private key of a PKCS#12 file, and its certificates.
     func pkcs12(_ bytes: [UInt8]) throws(ClientIdentityError) -> (PrivateKey, [Certificate]) {
         guard !bytes.isEmpty else { throw emptiness }
-        guard bytes.count <= Self.limit else { throw error(.malformed, "it is larger than 1 MiB") }
+        guard bytes.count <= Self.limit else { throw error(.malformed, message: "it is larger than 1 MiB") }
         var made: OpaquePointer?
         var stack: OpaquePointer?
         let status = withPassphrase { passphrase in
@@ -132,32 +141,48 @@ struct IdentityReader {
     private func refusal(_ status: caf_identity_status) -> ClientIdentityError {
         switch status {
         case CAF_IDENTITY_PASSPHRASE_REQUIRED:
-            error(.passphraseRequired, "it is encrypted and no passphrase was given; give one, it is never asked for")
+            error(
+                .passphraseRequired,
+                message: "it is encrypted and no passphrase was given; give one, it is never asked for"
+            )
         case CAF_IDENTITY_WRONG_PASSPHRASE:
-            error(.wrongPassphrase, "the passphrase does not open it; check it, or whether the file is damaged")
+            error(
+                .wrongPassphrase,
+                message: "the passphrase does not open it; check it, or whether the file is damaged"
+            )
         case CAF_IDENTITY_UNPROTECTED:
             error(
                 .unprotected,
-                "nothing in it tells whether it was changed (no MAC); export it again with a passphrase"
+                message: "nothing in it tells whether it was changed (no MAC); export it again with a passphrase"
             )
         case CAF_IDENTITY_UNSUPPORTED:
-            error(.unsupportedEncryption, "this OpenSSL cannot decrypt it; export it again, with AES-256 and SHA-256")
+            error(
+                .unsupportedEncryption,
+                message: "this OpenSSL cannot decrypt it; export it again, with AES-256 and SHA-256"
+            )
         case CAF_IDENTITY_NO_LEGACY:
             error(
                 .legacyProviderMissing,
-                "it is encrypted in an old way (RC2, RC4 or DES) and OpenSSL's legacy provider cannot be loaded; "
+                message:
+                    "it is encrypted in an old way (RC2, RC4 or DES) and OpenSSL's legacy provider cannot be loaded; "
                     + "install the package that has legacy.so, or export it again, with AES-256"
             )
         case CAF_IDENTITY_EXCESSIVE:
-            error(.excessiveWork, "it asks for more than 10 million rounds of key derivation; export it with fewer")
+            error(
+                .excessiveWork,
+                message: "it asks for more than 10 million rounds of key derivation; export it with fewer"
+            )
         case CAF_IDENTITY_NO_KEY:
-            error(.noKey, "there is no private key in it; export the certificate together with its key")
+            error(.noKey, message: "there is no private key in it; export the certificate together with its key")
         case CAF_IDENTITY_SEVERAL_KEYS:
-            error(.severalKeys, "there is more than one private key in it; export one identity alone")
+            error(.severalKeys, message: "there is more than one private key in it; export one identity alone")
         case CAF_IDENTITY_UNUSABLE_KEY:
-            error(.unusableKey, "its private key is damaged or of a kind that is not supported; give PKCS#8 in PEM")
+            error(
+                .unusableKey,
+                message: "its private key is damaged or of a kind that is not supported; give PKCS#8 in PEM"
+            )
         default:
-            error(.malformed, "it is cut short, damaged, or not what it is said to be; export it again")
+            error(.malformed, message: "it is cut short, damaged, or not what it is said to be; export it again")
         }
     }
 }

@@ -4,7 +4,7 @@ extension Certificate {
     /// Its bytes in DER.
     public var derBytes: [UInt8] {
         var bytes: UnsafeMutablePointer<UInt8>?
-        return Self.taken(i2d_X509(handle, &bytes), bytes)
+        return Self.taken(i2d_X509(handle, &bytes), bytes: bytes)
     }
 
     /// Whom it is for, in the notation of RFC 2253, cut to 256 bytes.
@@ -52,7 +52,7 @@ extension Certificate {
     public var publicKeyBytes: [UInt8] {
         guard let key = X509_get_X509_PUBKEY(handle) else { return [] }
         var bytes: UnsafeMutablePointer<UInt8>?
-        return Self.taken(i2d_X509_PUBKEY(key, &bytes), bytes)
+        return Self.taken(i2d_X509_PUBKEY(key, &bytes), bytes: bytes)
     }
 
     /// The SHA-256 of its bytes in DER.
@@ -71,7 +71,7 @@ extension Certificate {
         return X509_check_ca(handle) == 1
     }
 
-    private func names<Name>(of type: Int32, _ make: (UnsafeBufferPointer<UInt8>) -> Name?) -> [Name] {
+    private func names<Name>(of type: Int32, make: (UnsafeBufferPointer<UInt8>) -> Name?) -> [Name] {
         var found: [Name] = []
         AlternativeNames.visit(handle) { name in
             if name.type == type, let made = make(UnsafeBufferPointer(start: name.bytes, count: name.count)) {
@@ -82,7 +82,7 @@ extension Certificate {
         return found
     }
 
-    private static func taken(_ count: Int32, _ bytes: UnsafeMutablePointer<UInt8>?) -> [UInt8] {
+    private static func taken(_ count: Int32, bytes: UnsafeMutablePointer<UInt8>?) -> [UInt8] {
         guard let bytes else {
             ERR_clear_error()
             return []
@@ -107,7 +107,7 @@ extension Certificate {
     private static func entry(_ nid: Int32, of name: OpaquePointer?) -> String? {
         var bytes: UnsafeMutablePointer<UInt8>?
         let count = caf_name_entry(name, nid, &bytes)
-        let text = taken(count, bytes)
+        let text = taken(count, bytes: bytes)
         return text.isEmpty ? nil : ByteText.escaped(text)
     }
 }
@@ -149,7 +149,7 @@ enum AlternativeNames {
     static let limit = 10_000
 
     /// Calls `body` for each until it answers false. The bytes are gone afterwards.
-    static func visit(_ certificate: OpaquePointer, _ body: (caf_general_name) -> Bool) {
+    static func visit(_ certificate: OpaquePointer, body: (caf_general_name) -> Bool) {
         guard let names = caf_alternative_names(certificate) else {
             // Unreadable names leave errors behind that another call would take for its own.
             ERR_clear_error()

@@ -5,15 +5,20 @@ extension Certificate {
     /// The certificate that these bytes are, in DER; all of them.
     public init(der: some Collection<UInt8>) throws(CertificateError) {
         let bytes = Array(der)
-        guard !bytes.isEmpty else { throw CertificateError(.empty, "there are no bytes where a certificate should be") }
+        guard !bytes.isEmpty else {
+            throw CertificateError(.empty, message: "there are no bytes where a certificate should be")
+        }
         var trailing: Int32 = 0
         guard let handle = caf_x509_parse(bytes, bytes.count, &trailing) else {
             throw trailing == 1
                 ? CertificateError(
                     .trailingBytes,
-                    "bytes follow the certificate; give one certificate at a time, or PEM"
+                    message: "bytes follow the certificate; give one certificate at a time, or PEM"
                 )
-                : CertificateError(.malformed, "these \(bytes.count) bytes are not an X.509 certificate in DER")
+                : CertificateError(
+                    .malformed,
+                    message: "these \(bytes.count) bytes are not an X.509 certificate in DER"
+                )
         }
         self.init(owning: handle)
     }
@@ -31,13 +36,13 @@ extension Certificate {
             } catch {
                 throw CertificateError(
                     error.rule,
-                    "block \(block.index + 1) of the PEM: \(error.message)",
+                    message: "block \(block.index + 1) of the PEM: \(error.message)",
                     block: block.index
                 )
             }
         }
         guard !found.isEmpty else {
-            throw CertificateError(.noCertificate, "no line begins with -----BEGIN CERTIFICATE-----")
+            throw CertificateError(.noCertificate, message: "no line begins with -----BEGIN CERTIFICATE-----")
         }
         return found
     }
@@ -45,7 +50,7 @@ extension Certificate {
     /// The certificates of these bytes, PEM or one in DER.
     public static func certificates(in bytes: some Collection<UInt8>) throws(CertificateError) -> [Certificate] {
         let bytes = Array(bytes)
-        guard !bytes.isEmpty else { throw CertificateError(.empty, "it is empty") }
+        guard !bytes.isEmpty else { throw CertificateError(.empty, message: "it is empty") }
         // A certificate in DER is a SEQUENCE longer than 127 bytes. No text begins like that.
         if bytes[0] == 0x30, bytes.count > 1, bytes[1] & 0x80 != 0 { return [try Certificate(der: bytes)] }
         return try certificates(pem: bytes)
@@ -68,7 +73,11 @@ extension Certificate {
             found += try certificates(atPath: path.utf8.last == UInt8(ascii: "/") ? path + name : "\(path)/\(name)")
         }
         guard !found.isEmpty else {
-            throw CertificateError(.noCertificate, "no file in it ends in .cer, .der, .pem or .crt", path: path)
+            throw CertificateError(
+                .noCertificate,
+                message: "no file in it ends in .cer, .der, .pem or .crt",
+                path: path
+            )
         }
         return found
     }

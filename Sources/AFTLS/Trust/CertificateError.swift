@@ -41,7 +41,7 @@ public struct CertificateError: Error, Hashable, Sendable, CustomStringConvertib
     /// What was wrong, for people.
     public let message: String
 
-    init(_ rule: Rule, _ message: String, block: Int? = nil, path: String? = nil) {
+    init(_ rule: Rule, message: String, block: Int? = nil, path: String? = nil) {
         self.rule = rule
         self.path = path
         self.block = block
@@ -53,7 +53,7 @@ public struct CertificateError: Error, Hashable, Sendable, CustomStringConvertib
         path.map { "certificates from \(ByteText.escaped($0, limit: 1024)): \(message)" } ?? message
     }
 
-    func from(_ path: String) -> CertificateError { CertificateError(rule, message, block: block, path: path) }
+    func from(_ path: String) -> CertificateError { CertificateError(rule, message: message, block: block, path: path) }
 }
 
 /// Why there is nothing to trust.

@@ -24,7 +24,7 @@ package enum ChainEvaluator {
             guard let leaf = served.first?.handle, let stack = caf_x509_stack() else { return noCertificate }
             defer { caf_x509_free_all(stack) }
             for certificate in served where caf_x509_push(stack, certificate.handle) != 1 {
-                return refusal(.other, "OpenSSL is out of memory", served: served)
+                return refusal(.other, message: "OpenSSL is out of memory", served: served)
             }
             return evaluate(
                 leaf: leaf,
@@ -61,12 +61,12 @@ package enum ChainEvaluator {
         return question.refusedByLimits() ?? question.answer()
     }
 
-    private static let noCertificate = refusal(.noCertificate, "the server showed no certificate", served: [])
+    private static let noCertificate = refusal(.noCertificate, message: "the server showed no certificate", served: [])
 
     /// A chain that is refused for a reason of its own.
     package static func refusal(
         _ reason: TrustFailure.Reason,
-        _ message: String,
+        message: String,
         served: [Certificate],
         about certificate: Certificate? = nil,
         depth: Int = 0,

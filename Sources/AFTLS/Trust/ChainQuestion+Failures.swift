@@ -22,7 +22,7 @@ extension ChainEvaluator.Question {
     }
 
     /// A sentence about the server's own certificate.
-    func failure(_ reason: TrustFailure.Reason, _ leaf: Certificate, _ code: Int32, _ text: String) -> TrustFailure {
+    func failure(_ reason: TrustFailure.Reason, leaf: Certificate, code: Int32, text: String) -> TrustFailure {
         TrustFailure(
             reason: reason,
             certificate: leaf,
@@ -35,21 +35,21 @@ extension ChainEvaluator.Question {
     var tooManyBytes: TrustEvaluation {
         ChainEvaluator.refusal(
             .tooLong,
-            "the server sent more than \(ChainEvaluator.maximumBytes >> 10) KiB of certificates",
+            message: "the server sent more than \(ChainEvaluator.maximumBytes >> 10) KiB of certificates",
             served: servedCertificates,
             code: X509_V_ERR_CERT_CHAIN_TOO_LONG
         )
     }
 
     /// `bits` is nil for a DSA key, which no TLS of today takes.
-    func unsuitableKey(_ handle: OpaquePointer, _ bits: Int32?, depth: Int) -> TrustEvaluation {
+    func unsuitableKey(_ handle: OpaquePointer, bits: Int32?, depth: Int) -> TrustEvaluation {
         let certificate = Certificate(sharing: handle)
         let problem =
             bits.map { "has \($0) bits; more than \(ChainEvaluator.maximumKeyBits) take too long to check" }
             ?? "is of the kind DSA, which is out of use"
         return ChainEvaluator.refusal(
             .weakKey,
-            "the key of the certificate \"\(certificate?.subject ?? "")\" \(problem)",
+            message: "the key of the certificate \"\(certificate?.subject ?? "")\" \(problem)",
             served: servedCertificates,
             about: certificate,
             depth: depth,
@@ -58,13 +58,13 @@ extension ChainEvaluator.Question {
     }
 
     var outOfMemory: TrustEvaluation {
-        ChainEvaluator.refusal(.other, "OpenSSL is out of memory", served: servedCertificates)
+        ChainEvaluator.refusal(.other, message: "OpenSSL is out of memory", served: servedCertificates)
     }
 
     var rulesNotTaken: TrustEvaluation {
         ChainEvaluator.refusal(
             .other,
-            "OpenSSL did not take the rules of the evaluation",
+            message: "OpenSSL did not take the rules of the evaluation",
             served: servedCertificates
         )
     }

@@ -17,9 +17,9 @@ extension ChainEvaluator {
             for (depth, certificate) in handles.enumerated() {
                 bytes += Int(caf_x509_size(certificate))
                 if bytes > maximumBytes { return tooManyBytes }
-                if caf_has_dsa_key(certificate) { return unsuitableKey(certificate, nil, depth: depth) }
+                if caf_has_dsa_key(certificate) { return unsuitableKey(certificate, bits: nil, depth: depth) }
                 let bits = caf_key_bits(certificate)
-                if bits > maximumKeyBits { return unsuitableKey(certificate, bits, depth: depth) }
+                if bits > maximumKeyBits { return unsuitableKey(certificate, bits: bits, depth: depth) }
             }
             return nil
         }
@@ -62,7 +62,7 @@ extension ChainEvaluator {
             guard let first = chain.first else { return failed(context) }
             // What was served was looked at before; the anchor need not have been among it.
             if let depth = chain.firstIndex(where: { caf_has_dsa_key($0.handle) }) {
-                return unsuitableKey(chain[depth].handle, nil, depth: depth)
+                return unsuitableKey(chain[depth].handle, bits: nil, depth: depth)
             }
             if let failure = leafFailure(first, isAnchor: chain.count == 1) {
                 return TrustEvaluation(failure: failure, chain: chain, verifiedChain: chain)
@@ -90,9 +90,9 @@ extension ChainEvaluator {
                 guard code != X509_V_OK else { continue }
                 return failure(
                     .nameConstraint,
-                    leaf,
-                    code,
-                    "is refused: its issuer \"\(issuer.subject)\" may not issue for \(host)"
+                    leaf: leaf,
+                    code: code,
+                    text: "is refused: its issuer \"\(issuer.subject)\" may not issue for \(host)"
                 )
             }
             return nil
@@ -117,21 +117,31 @@ extension ChainEvaluator {
             guard case .tlsServer(let name) = policy else { return nil }
             // A certificate that is itself an anchor may well be one that `openssl req -x509` made.
             if !isAnchor, leaf.mayIssue {
-                return failure(.purpose, leaf, X509_V_ERR_INVALID_PURPOSE, "is an authority's, not a server's")
+                return failure(
+                    .purpose,
+                    leaf: leaf,
+                    code: X509_V_ERR_INVALID_PURPOSE,
+                    text: "is an authority's, not a server's"
+                )
             }
             // All our suites let the server sign with its key.
             if X509_get_key_usage(leaf.handle) & UInt32(X509v3_KU_DIGITAL_SIGNATURE) == 0 {
                 let code = X509_V_ERR_KEYUSAGE_NO_DIGITAL_SIGNATURE
-                return failure(.purpose, leaf, code, "has a key that may not sign, so it cannot serve TLS")
+                return failure(
+                    .purpose,
+                    leaf: leaf,
+                    code: code,
+                    text: "has a key that may not sign, so it cannot serve TLS"
+                )
             }
-            guard let name, !HostnameMatcher.matches(handle: leaf.handle, name) else { return nil }
+            guard let name, !HostnameMatcher.matches(handle: leaf.handle, name: name) else { return nil }
             let isAddress = if case .ip = name { true } else { false }
             return TrustFailure(
                 reason: .name,
                 certificate: leaf,
                 depth: 0,
                 verifyResult: isAddress ? X509_V_ERR_IP_ADDRESS_MISMATCH : X509_V_ERR_HOSTNAME_MISMATCH,
-                message: NameText.mismatch(leaf, name)
+                message: NameText.mismatch(leaf, name: name)
             )
         }
     }

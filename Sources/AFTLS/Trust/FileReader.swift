@@ -7,7 +7,7 @@ enum FileReader {
     static let limit = 16 * 1024 * 1024
 
     static func bytes(atPath path: String, limit: Int = limit) throws(CertificateError) -> [UInt8] {
-        guard !path.utf8.contains(0) else { throw CertificateError(.missing, "the path contains a NUL") }
+        guard !path.utf8.contains(0) else { throw CertificateError(.missing, message: "the path contains a NUL") }
         var bytes: UnsafeMutablePointer<UInt8>?
         var count = 0
         let code = path.withCString { caf_read_file($0, limit, &bytes, &count) }
@@ -18,7 +18,9 @@ enum FileReader {
 
     /// Sorted by their bytes.
     static func names(inFolder path: String) throws(CertificateError) -> [String] {
-        guard !path.utf8.contains(0) else { throw CertificateError(.missing, "the path contains a NUL", path: path) }
+        guard !path.utf8.contains(0) else {
+            throw CertificateError(.missing, message: "the path contains a NUL", path: path)
+        }
         var names: UnsafeMutablePointer<UInt8>?
         var count = 0
         let code = path.withCString { caf_list_folder($0, &names, &count) }
@@ -31,12 +33,13 @@ enum FileReader {
 
     private static func error(_ code: Int32, limit: Int = limit) -> CertificateError {
         switch code {
-        case ENOENT: CertificateError(.missing, "there is no such file or folder")
-        case EFBIG: CertificateError(.tooLarge, "it is larger than \(limit >> 20) MiB")
-        case EISDIR: CertificateError(.unreadable, "it is a folder; name a file, or ask for the folder's certificates")
-        case ENOTSUP: CertificateError(.unreadable, "it is not a regular file")
-        case EACCES: CertificateError(.unreadable, "this user may not read it")
-        default: CertificateError(.unreadable, "it cannot be read: \(text(of: code))")
+        case ENOENT: CertificateError(.missing, message: "there is no such file or folder")
+        case EFBIG: CertificateError(.tooLarge, message: "it is larger than \(limit >> 20) MiB")
+        case EISDIR:
+            CertificateError(.unreadable, message: "it is a folder; name a file, or ask for the folder's certificates")
+        case ENOTSUP: CertificateError(.unreadable, message: "it is not a regular file")
+        case EACCES: CertificateError(.unreadable, message: "this user may not read it")
+        default: CertificateError(.unreadable, message: "it cannot be read: \(text(of: code))")
         }
     }
 

@@ -13,22 +13,22 @@ internal import CAFOpenSSL
 public enum HostnameMatcher {
     /// Whether the certificate is for this peer.
     public static func matches(_ certificate: Certificate, _ name: PeerName) -> Bool {
-        withExtendedLifetime(certificate) { matches(handle: certificate.handle, name) }
+        withExtendedLifetime(certificate) { matches(handle: certificate.handle, name: name) }
     }
 
     /// The same for an `X509`.
-    package static func matches(handle: OpaquePointer, _ name: PeerName) -> Bool {
+    package static func matches(handle: OpaquePointer, name: PeerName) -> Bool {
         switch name {
         case .dns(let text):
             // Any caller can make this value, also one that looks like an address.
             var text = text
             return text.withUTF8 { reference in
                 guard isReference(reference) else { return false }
-                return contains(handle, GEN_DNS) { matches(pattern: $0, reference) }
+                return contains(handle, type: GEN_DNS) { matches(pattern: $0, reference: reference) }
             }
         case .ip(let bytes):
             guard bytes.count == 4 || bytes.count == 16 else { return false }
-            return contains(handle, GEN_IPADD) { $0.elementsEqual(bytes) }
+            return contains(handle, type: GEN_IPADD) { $0.elementsEqual(bytes) }
         }
     }
 
@@ -36,13 +36,13 @@ public enum HostnameMatcher {
     package static func matches(pattern: [UInt8], host: String) -> Bool {
         var host = host
         return host.withUTF8 { reference in
-            isReference(reference) && pattern.withUnsafeBufferPointer { matches(pattern: $0, reference) }
+            isReference(reference) && pattern.withUnsafeBufferPointer { matches(pattern: $0, reference: reference) }
         }
     }
 
     private static func contains(
         _ certificate: OpaquePointer,
-        _ type: Int32,
+        type: Int32,
         where matches: (UnsafeBufferPointer<UInt8>) -> Bool
     ) -> Bool {
         var isFound = false
@@ -59,19 +59,19 @@ public enum HostnameMatcher {
         DNSName.isValid(name) && !DNSName.isNumeric(name)
     }
 
-    private static func matches(pattern: UnsafeBufferPointer<UInt8>, _ reference: UnsafeBufferPointer<UInt8>) -> Bool {
+    private static func matches(pattern: UnsafeBufferPointer<UInt8>, reference: UnsafeBufferPointer<UInt8>) -> Bool {
         // The reference is a host name, and so is what is equal to one, or to all of one but its first label.
-        guard pattern.starts(with: "*.".utf8) else { return isEqual(pattern[...], reference[...]) }
+        guard pattern.starts(with: "*.".utf8) else { return isEqual(pattern[...], right: reference[...]) }
         let parent = pattern[2...]
         guard parent.contains(UInt8(ascii: ".")), let dot = reference.firstIndex(of: UInt8(ascii: ".")) else {
             return false
         }
-        return isEqual(parent, reference[(dot + 1)...])
+        return isEqual(parent, right: reference[(dot + 1)...])
     }
 
     private static func isEqual(
         _ left: Slice<UnsafeBufferPointer<UInt8>>,
-        _ right: Slice<UnsafeBufferPointer<UInt8>>
+        right: Slice<UnsafeBufferPointer<UInt8>>
     ) -> Bool {
         left.count == right.count && zip(left, right).allSatisfy { ASCII.folded($0) == ASCII.folded($1) }
     }

@@ -3,7 +3,7 @@ package enum NameText {
     /// At most this many are listed.
     static let limit = 3
 
-    package static func mismatch(_ certificate: Certificate?, _ name: PeerName) -> String {
+    package static func mismatch(_ certificate: Certificate?, name: PeerName) -> String {
         let names = certificate.map { $0.dnsNames + $0.ipAddresses } ?? []
         guard !names.isEmpty else {
             return "the certificate \"\(certificate?.subject ?? "")\" has no alternative names at all, "

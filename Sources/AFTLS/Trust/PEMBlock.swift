@@ -81,14 +81,14 @@ struct PEMBlock {
         if isPrivateKey {
             throw CertificateError(
                 .privateKey,
-                "block \(index + 1) of the PEM is a private key; keep it apart and give certificates only",
+                message: "block \(index + 1) of the PEM is a private key; keep it apart and give certificates only",
                 block: index
             )
         }
         guard isOnLine, let content = content() else {
             throw CertificateError(
                 .brokenBlock,
-                "block \(index + 1) of the PEM is broken: "
+                message: "block \(index + 1) of the PEM is broken: "
                     + (isOnLine ? "it is cut short or not base64" : "its first line does not begin with -----BEGIN"),
                 block: index
             )
@@ -96,7 +96,7 @@ struct PEMBlock {
         guard content.label == "CERTIFICATE" || content.label == "X509 CERTIFICATE", !content.isEncrypted else {
             throw CertificateError(
                 .otherBlock,
-                "block \(index + 1) of the PEM is of the kind \(content.label), not a plain CERTIFICATE",
+                message: "block \(index + 1) of the PEM is of the kind \(content.label), not a plain CERTIFICATE",
                 block: index
             )
         }

@@ -85,7 +85,7 @@ package enum Punycode {
             let (sum, sumOverflow) = value.addingReportingOverflow(part)
             guard !partOverflow, !sumOverflow else { return nil }
             value = sum
-            let threshold = threshold(position, bias)
+            let threshold = threshold(position, bias: bias)
             if digit < threshold { return value }
             let (heavier, overflow) = weight.multipliedReportingOverflow(by: base - threshold)
             guard !overflow else { return nil }
@@ -98,7 +98,7 @@ package enum Punycode {
     private static func digits(of number: UInt32, bias: UInt32) -> [UInt8] {
         var (rest, position, output): (UInt32, UInt32, [UInt8]) = (number, base, [])
         while true {
-            let threshold = threshold(position, bias)
+            let threshold = threshold(position, bias: bias)
             if rest < threshold { return output + [character(rest)] }
             output.append(character(threshold + (rest - threshold) % (base - threshold)))
             rest = (rest - threshold) / (base - threshold)
@@ -106,7 +106,7 @@ package enum Punycode {
         }
     }
 
-    private static func threshold(_ position: UInt32, _ bias: UInt32) -> UInt32 {
+    private static func threshold(_ position: UInt32, bias: UInt32) -> UInt32 {
         position <= bias + tMin ? tMin : position >= bias + tMax ? tMax : position - bias
     }
 

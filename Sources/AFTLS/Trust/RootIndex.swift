@@ -30,11 +30,11 @@ struct RootIndex: Sendable {
             guard let content = block.content(), let root = Self.root(content) else { continue }
             var key: UInt64 = 0
             let isNamed = caf_subject_key(root.der, root.der.count, &key) == 1
-            if isNamed ? addNamed(root, key) : addNameless(root) { count += 1 }
+            if isNamed ? addNamed(root, key: key) : addNameless(root) { count += 1 }
         }
     }
 
-    private mutating func addNamed(_ root: Root, _ key: UInt64) -> Bool {
+    private mutating func addNamed(_ root: Root, key: UInt64) -> Bool {
         guard !named[key, default: []].contains(where: { $0.der == root.der }) else { return false }
         named[key, default: []].append(root)
         if !hasReadable { hasReadable = Self.read(root) != nil }

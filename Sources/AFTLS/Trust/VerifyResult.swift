@@ -23,7 +23,7 @@ enum VerifyResult {
             certificate: certificate,
             depth: depth,
             verifyResult: code,
-            message: message(reason, code, certificate, seconds)
+            message: message(reason, code: code, certificate: certificate, seconds: seconds)
         )
     }
 
@@ -75,9 +75,9 @@ enum VerifyResult {
 
     private static func message(
         _ reason: TrustFailure.Reason,
-        _ code: Int32,
-        _ certificate: Certificate?,
-        _ seconds: Int64
+        code: Int32,
+        certificate: Certificate?,
+        seconds: Int64
     ) -> String {
         guard let certificate else { return "the server's certificates are not trusted: \(text(of: code))" }
         let subject = "the certificate \"\(certificate.subject)\""

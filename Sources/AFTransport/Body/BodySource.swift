@@ -119,7 +119,7 @@ package struct FileFailure: Error, Sendable, Hashable {
     package let path: String
     package let cause: SystemCallError?
 
-    package init(_ fault: Fault, at path: String, _ cause: SystemCallError? = nil) {
+    package init(_ fault: Fault, at path: String, cause: SystemCallError? = nil) {
         self.fault = fault
         self.path = path
         self.cause = cause

@@ -36,7 +36,7 @@ package final class FilePass: Sendable {
     package let ring: ByteRing
     private let state = Lock(State())
 
-    private init(_ file: DiskFile, _ path: String, _ opened: FileStatus) {
+    private init(_ file: DiskFile, path: String, opened: FileStatus) {
         self.file = file
         self.path = path
         self.opened = opened
@@ -47,7 +47,7 @@ package final class FilePass: Sendable {
     package var size: Int64 { opened.size }
 
     /// Another pass over the same file. It fails if the file has changed.
-    package func anew() -> FilePass { FilePass(file, path, opened) }
+    package func anew() -> FilePass { FilePass(file, path: path, opened: opened) }
 
     package func abandon() {
         state.withLock { $0.isAbandoned = true }
@@ -81,7 +81,7 @@ package final class FilePass: Sendable {
             guard let count = try file.readWithoutWaiting(into: room, at: offset) else { return false }
             return note(count)
         } catch {
-            return fail(.read, error)
+            return fail(.read, cause: error)
         }
     }
 
@@ -95,16 +95,16 @@ package final class FilePass: Sendable {
         do throws(SystemCallError) {
             file = try DiskFile(reading: path)
             status = try file.status()
-            hasLength = try FilePass.hasLength(file, status)
+            hasLength = try FilePass.hasLength(file, status: status)
         } catch {
-            throw FileFailure(.open, at: path, error)
+            throw FileFailure(.open, at: path, cause: error)
         }
         guard hasLength else { throw FileFailure(status.isFolder ? .folder : .notRegular, at: path) }
-        self.init(file, path, status)
+        self.init(file, path: path, opened: status)
     }
 
     /// A file whose content the kernel makes while it is read, as in /proc, is regular, and says that it is empty.
-    private static func hasLength(_ file: DiskFile, _ status: FileStatus) throws(SystemCallError) -> Bool {
+    private static func hasLength(_ file: DiskFile, status: FileStatus) throws(SystemCallError) -> Bool {
         guard status.isRegular, status.size == 0 else { return status.isRegular }
         let byte = UnsafeMutableRawBufferPointer.allocate(byteCount: 1, alignment: 1)
         defer { byte.deallocate() }
@@ -119,18 +119,20 @@ package final class FilePass: Sendable {
     /// Reads until the ring is full or the file at its end.
     ///
     /// - Parameter announce: Called after each piece.
-    package func fill(_ announce: () -> Void) { fill(upTo: FilePass.workerPieceSize, isOnce: false, announce) }
+    package func fill(_ announce: () -> Void) {
+        fill(upTo: FilePass.workerPieceSize, isOnce: false, announce: announce)
+    }
 
     /// Closes the file for all passes over it.
     package func close() {
         try? file.close()
     }
 
-    private func fill(upTo pieceSize: Int, isOnce: Bool = true, _ announce: () -> Void) {
+    private func fill(upTo pieceSize: Int, isOnce: Bool = true, announce: () -> Void) {
         var isSlow = false
         while let offset = state.withLock({ $0.isAbandoned || $0.failure != nil ? nil : $0.offset }), offset < size {
             let room = ring.room(atMost: Int(min(Int64(pieceSize), size - offset)))
-            guard !room.isEmpty, readPiece(into: room, at: offset, &isSlow) else { break }
+            guard !room.isEmpty, readPiece(into: room, at: offset, isSlow: &isSlow) else { break }
             announce()
             if isOnce { break }
         }
@@ -141,7 +143,7 @@ package final class FilePass: Sendable {
     }
 
     /// False if there was nothing to read, or the request must not send it.
-    private func readPiece(into room: UnsafeMutableRawBufferPointer, at offset: Int64, _ isSlow: inout Bool) -> Bool {
+    private func readPiece(into room: UnsafeMutableRawBufferPointer, at offset: Int64, isSlow: inout Bool) -> Bool {
         do throws(SystemCallError) {
             guard try isUnchanged() else { return false }
             let count: Int
@@ -155,7 +157,7 @@ package final class FilePass: Sendable {
             if offset + Int64(count) == size, try !isUnchanged() { return false }
             return note(count)
         } catch {
-            return fail(.read, error)
+            return fail(.read, cause: error)
         }
     }
 
@@ -177,8 +179,8 @@ package final class FilePass: Sendable {
     }
 
     /// Always false, for the caller to return.
-    private func fail(_ fault: FileFailure.Fault, _ cause: SystemCallError? = nil) -> Bool {
-        state.withLock { $0.failure = $0.failure ?? .file(FileFailure(fault, at: path, cause)) }
+    private func fail(_ fault: FileFailure.Fault, cause: SystemCallError? = nil) -> Bool {
+        state.withLock { $0.failure = $0.failure ?? .file(FileFailure(fault, at: path, cause: cause)) }
         return false
     }
 }

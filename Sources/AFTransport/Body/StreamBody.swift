@@ -18,8 +18,7 @@ package final class StreamBody: BodySource {
     @exclusivity(unchecked) private var isAwaited = false
     @exclusivity(unchecked) private var isClosed = false
 
-    private init(_ pump: StreamPump, _ worker: any BlockingWorker, _ announced: Int64?, _ provider: any StreamProvider)
-    {
+    private init(_ pump: StreamPump, worker: any BlockingWorker, announced: Int64?, provider: any StreamProvider) {
         self.pump = pump
         self.worker = worker
         self.announced = announced
@@ -33,19 +32,22 @@ package final class StreamBody: BodySource {
     package static func open(
         _ stream: HandedStream,
         announced: Int64?,
-        _ provider: any StreamProvider,
-        _ done: @escaping (Result<StreamBody, BodyFailure>) -> Void
+        provider: any StreamProvider,
+        done: @escaping (Result<StreamBody, BodyFailure>) -> Void
     ) {
-        begin(stream, announced, provider) { pump, worker, failure in
-            done(failure.map(Result.failure) ?? .success(StreamBody(pump, worker, announced, provider)))
+        begin(stream, announced: announced, provider: provider) { pump, worker, failure in
+            done(
+                failure.map(Result.failure)
+                    ?? .success(StreamBody(pump, worker: worker, announced: announced, provider: provider))
+            )
         }
     }
 
     private static func begin(
         _ stream: HandedStream,
-        _ announced: Int64?,
-        _ provider: any StreamProvider,
-        _ done: @escaping (StreamPump, any BlockingWorker, BodyFailure?) -> Void
+        announced: Int64?,
+        provider: any StreamProvider,
+        done: @escaping (StreamPump, any BlockingWorker, BodyFailure?) -> Void
     ) {
         let pump = StreamPump(stream, announced: announced)
         let worker = provider.platform.workers.ownWorker("AFURLSession.stream")
@@ -120,7 +122,7 @@ package final class StreamBody: BodySource {
         provider.supplyStream { [self] stream in
             guard !isClosed else { return }
             guard let stream else { return done(.exhausted) }
-            StreamBody.begin(stream, announced, provider) { [self] pump, worker, failure in
+            StreamBody.begin(stream, announced: announced, provider: provider) { [self] pump, worker, failure in
                 (self.pump, self.worker) = (pump, worker)
                 (sent, isFilling, isAwaited) = (0, false, false)
                 if isClosed { letGo() } else { done(failure) }

@@ -27,11 +27,13 @@ package enum ContentCoding: String, Sendable {
     /// Nil for a coding that we cannot undo.
     package init?(_ name: UnsafeRawBufferPointer) {
         // RFC 9110 §8.4.1.3: the old name means the same.
-        if ByteScanning.equalsIgnoringCase(name, "gzip") || ByteScanning.equalsIgnoringCase(name, "x-gzip") {
+        if ByteScanning.equalsIgnoringCase(name, lowercase: "gzip")
+            || ByteScanning.equalsIgnoringCase(name, lowercase: "x-gzip")
+        {
             self = .gzip
             return
         }
-        if ByteScanning.equalsIgnoringCase(name, "deflate") {
+        if ByteScanning.equalsIgnoringCase(name, lowercase: "deflate") {
             self = .deflate
             return
         }
@@ -104,12 +106,14 @@ package enum ContentPlan: Equatable, Sendable {
         var codings: [ContentCoding] = []
         var isUnderstood = status != 206
         headers.forEach { name, value in
-            guard ByteScanning.equalsIgnoringCase(name, "content-encoding") else { return }
+            guard ByteScanning.equalsIgnoringCase(name, lowercase: "content-encoding") else { return }
             ByteScanning.forEachListElement(of: value) { element in
                 // RFC 9110 §5.6.1: empty elements do not count.
                 guard !element.isEmpty else { return }
                 count += 1
-                guard count <= ContentPlan.maximumCodings, !ByteScanning.equalsIgnoringCase(element, "identity") else {
+                guard count <= ContentPlan.maximumCodings,
+                    !ByteScanning.equalsIgnoringCase(element, lowercase: "identity")
+                else {
                     return
                 }
                 if let coding = ContentCoding(element) { codings.append(coding) } else { isUnderstood = false }

@@ -68,21 +68,21 @@ package final class ContentDecoder {
         into output: UnsafeMutableRawBufferPointer,
         work: inout Int
     ) throws(ContentFailure) -> Step {
-        try pull(links.count - 1, &input, output, &work)
+        try pull(links.count - 1, input: &input, output: output, work: &work)
     }
 
     /// The chain is as deep as `ContentPlan` allows, five at most.
     private func pull(
         _ index: Int,
-        _ input: inout UnsafeRawBufferPointer,
-        _ output: UnsafeMutableRawBufferPointer,
-        _ work: inout Int
+        input: inout UnsafeRawBufferPointer,
+        output: UnsafeMutableRawBufferPointer,
+        work: inout Int
     ) throws(ContentFailure) -> Step {
         while work > 0 {
             let offered = index == 0 ? input : UnsafeRawBufferPointer(rebasing: links[index].page[links[index].waiting])
             let (taken, made) = try links[index].stage.step(offered, into: output)
             work -= taken + made
-            take(taken, at: index, &input)
+            take(taken, at: index, input: &input)
             if made > 0 {
                 try note(made, at: index)
                 return .piece(made)
@@ -93,7 +93,7 @@ package final class ContentDecoder {
                 if offered.isEmpty { return .hungry }
                 continue
             }
-            switch try pull(index - 1, &input, links[index].page, &work) {
+            switch try pull(index - 1, input: &input, output: links[index].page, work: &work) {
             case .piece(let count): links[index].waiting = 0..<count
             case .hungry: return .hungry
             case .tired: return .tired
@@ -102,7 +102,7 @@ package final class ContentDecoder {
         return .tired
     }
 
-    private func take(_ count: Int, at index: Int, _ input: inout UnsafeRawBufferPointer) {
+    private func take(_ count: Int, at index: Int, input: inout UnsafeRawBufferPointer) {
         guard index == 0 else {
             links[index].waiting = (links[index].waiting.lowerBound + count)..<links[index].waiting.upperBound
             return

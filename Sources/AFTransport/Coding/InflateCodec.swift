@@ -21,22 +21,24 @@ final class InflateCodec: ContentCodec {
         _ input: UnsafeRawBufferPointer,
         into output: UnsafeMutableRawBufferPointer
     ) throws(ContentFailure) -> CodecStep {
-        if let stream { return try inflate(stream, input, output) }
-        if coding == .gzip { return try inflate(try make(CAF_INFLATE_GZIP), input, output) }
+        if let stream { return try inflate(stream, input: input, output: output) }
+        if coding == .gzip { return try inflate(try make(CAF_INFLATE_GZIP), input: input, output: output) }
         guard let first = held ?? input.first, let second = held == nil ? input.dropFirst().first : input.first else {
             held = held ?? input.first
             return CodecStep(consumed: input.count, produced: 0)
         }
-        let stream = try make(InflateCodec.isZlib(first, second) ? CAF_INFLATE_ZLIB : CAF_INFLATE_RAW)
+        let stream = try make(InflateCodec.isZlib(first, second: second) ? CAF_INFLATE_ZLIB : CAF_INFLATE_RAW)
         if held != nil {
             // One byte of deflate makes no output: the shortest code of a literal and the bits before it are longer.
-            _ = try withUnsafeBytes(of: first) { first throws(ContentFailure) in try inflate(stream, first, output) }
+            _ = try withUnsafeBytes(of: first) { first throws(ContentFailure) in
+                try inflate(stream, input: first, output: output)
+            }
         }
-        return try inflate(stream, input, output)
+        return try inflate(stream, input: input, output: output)
     }
 
     /// RFC 1950 §2.2: the method is deflate, the window at most 32 KiB, and both bytes together are a multiple of 31.
-    private static func isZlib(_ first: UInt8, _ second: UInt8) -> Bool {
+    private static func isZlib(_ first: UInt8, second: UInt8) -> Bool {
         first & 0x0F == 8 && first >> 4 <= 7 && (Int(first) << 8 | Int(second)).isMultiple(of: 31)
     }
 
@@ -48,8 +50,8 @@ final class InflateCodec: ContentCodec {
 
     private func inflate(
         _ stream: UnsafeMutablePointer<z_stream>,
-        _ input: UnsafeRawBufferPointer,
-        _ output: UnsafeMutableRawBufferPointer
+        input: UnsafeRawBufferPointer,
+        output: UnsafeMutableRawBufferPointer
     ) throws(ContentFailure) -> CodecStep {
         let step = caf_inflate(stream, input.baseAddress, input.count, output.baseAddress, output.count)
         switch step.status {

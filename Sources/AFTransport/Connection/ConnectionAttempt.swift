@@ -3,8 +3,8 @@ import AFTLS
 import AFWire
 
 package protocol ConnectionAttemptClient: AnyObject {
-    func attemptSucceeded(_ attempt: ConnectionAttempt, _ channel: any ByteChannel)
-    func attemptFailed(_ attempt: ConnectionAttempt, _ error: TransferError)
+    func attemptSucceeded(_ attempt: ConnectionAttempt, channel: any ByteChannel)
+    func attemptFailed(_ attempt: ConnectionAttempt, error: TransferError)
     /// The attempt is about to ask a proxy for a tunnel.
     func depart(_ attempt: ConnectionAttempt) throws(Refusal) -> Permit
     /// Whether a request waits for the connection.
@@ -63,7 +63,7 @@ package final class ConnectionAttempt: DialClient, HandshakeClient, ResolverClie
             if let security { platform.trustStores.prefetch(security.configuration.anchors) }
         }
         self.target = target
-        startLimit(.connect, rules.connect)
+        startLimit(.connect, interval: rules.connect)
         if let route = key.route { return start(by: route) }
         dial()
     }
@@ -130,7 +130,7 @@ package final class ConnectionAttempt: DialClient, HandshakeClient, ResolverClie
 
     // MARK: - Time
 
-    private func startLimit(_ timeout: NamedTimeout, _ interval: LoopInterval?) {
+    private func startLimit(_ timeout: NamedTimeout, interval: LoopInterval?) {
         stopLimit()
         guard let interval else { return }
         let timer = platform.loop.startTimer(at: platform.loop.now + interval, in: .all, for: self)
@@ -148,7 +148,7 @@ package final class ConnectionAttempt: DialClient, HandshakeClient, ResolverClie
         self.limit = nil
         dialer?.giveUp()
         cancel()
-        client.attemptFailed(self, late)
+        client.attemptFailed(self, error: late)
     }
 
     // MARK: - By a proxy
@@ -203,13 +203,13 @@ package final class ConnectionAttempt: DialClient, HandshakeClient, ResolverClie
         return try client.depart(self)
     }
 
-    package func passageSucceeded(_ passage: ProxyPassage, _ channel: any ByteChannel) {
+    package func passageSucceeded(_ passage: ProxyPassage, channel: any ByteChannel) {
         note(.proxyEnded)
         tunnelAnswer = passage.answer
         secure(channel)
     }
 
-    package func passageFailed(_ passage: ProxyPassage, _ cause: ProxyFailure.Cause) {
+    package func passageFailed(_ passage: ProxyPassage, cause: ProxyFailure.Cause) {
         guard let route = key.route else { return }
         tunnelAnswer = passage.answer
         self.passage = nil
@@ -228,16 +228,16 @@ package final class ConnectionAttempt: DialClient, HandshakeClient, ResolverClie
         note(.connectStarted(addresses: addresses.map(\.description)))
     }
 
-    package func dialSucceeded(_ dial: Dialer, _ channel: any ByteChannel) {
+    package func dialSucceeded(_ dial: Dialer, channel: any ByteChannel) {
         if observer != nil { note(.connectEnded(address: channel.remoteAddress.description)) }
         guard let route = key.route, let destination = destinations.first else { return secure(channel) }
-        let passage = ProxyPassage(to: key, by: route, destination, platform: platform, client: self)
+        let passage = ProxyPassage(to: key, by: route, destination: destination, platform: platform, client: self)
         self.passage = passage
         note(.proxyStarted(proxy: route.endpoint.text))
         passage.start(channel)
     }
 
-    package func dialFailed(_ dial: Dialer, _ failure: DialFailure) {
+    package func dialFailed(_ dial: Dialer, failure: DialFailure) {
         if let route = key.route {
             fail(.proxy(ProxyFailure(route: route, cause: .dial(failure, dial.report))))
         } else {
@@ -249,7 +249,7 @@ package final class ConnectionAttempt: DialClient, HandshakeClient, ResolverClie
 
     private func secure(_ channel: any ByteChannel) {
         guard let security = key.security else { return succeed(channel) }
-        startLimit(.tls, rules.handshake)
+        startLimit(.tls, interval: rules.handshake)
         let handshake = Handshake(channel, to: key, under: security, platform: platform, client: self)
         self.handshake = handshake
         note(.tlsStarted(host: key.endpoint.host.text))
@@ -270,12 +270,12 @@ package final class ConnectionAttempt: DialClient, HandshakeClient, ResolverClie
     /// The handshake once had to judge the server while no request waited for the connection.
     var wasParked: Bool { handshake?.wasParked ?? false }
 
-    package func handshakeSucceeded(_ handshake: Handshake, _ channel: TLSChannel) {
+    package func handshakeSucceeded(_ handshake: Handshake, channel: TLSChannel) {
         note(.tlsEnded(handshake.report))
         succeed(channel)
     }
 
-    package func handshakeFailed(_ handshake: Handshake, _ failure: HandshakeFailure) {
+    package func handshakeFailed(_ handshake: Handshake, failure: HandshakeFailure) {
         if let route = key.route, failure.isBrokenOff {
             fail(.proxy(ProxyFailure(route: route, cause: .dropped)))
         } else {
@@ -289,7 +289,7 @@ package final class ConnectionAttempt: DialClient, HandshakeClient, ResolverClie
         let client = client
         self.client = nil
         stopLimit()
-        client?.attemptSucceeded(self, channel)
+        client?.attemptSucceeded(self, channel: channel)
     }
 
     private func fail(_ error: TransferError) {
@@ -297,7 +297,7 @@ package final class ConnectionAttempt: DialClient, HandshakeClient, ResolverClie
         let client = client
         self.client = nil
         stopLimit()
-        client?.attemptFailed(self, error)
+        client?.attemptFailed(self, error: error)
     }
 }
 

@@ -4,8 +4,8 @@ package import AFTLS
 import Dispatch
 
 package protocol HandshakeClient: AnyObject {
-    func handshakeSucceeded(_ handshake: Handshake, _ channel: TLSChannel)
-    func handshakeFailed(_ handshake: Handshake, _ failure: HandshakeFailure)
+    func handshakeSucceeded(_ handshake: Handshake, channel: TLSChannel)
+    func handshakeFailed(_ handshake: Handshake, failure: HandshakeFailure)
     /// Whether a request waits for the connection.
     func isAwaited(_ handshake: Handshake) -> Bool
     /// The delegate that the handshake may ask about the server, if there is one.
@@ -82,7 +82,7 @@ package final class Handshake: ChannelHandler, TimerTarget {
         self.platform = platform
         self.buffers = buffers ?? platform.tlsBuffers.value
         self.client = client
-        judge = HandshakeJudge(key, security, platform: platform)
+        judge = HandshakeJudge(key, security: security, platform: platform)
         report = HandshakeReport(
             started: platform.loop.now,
             remote: channel.remoteAddress,
@@ -116,7 +116,7 @@ package final class Handshake: ChannelHandler, TimerTarget {
                 resuming: judge.sessionToResume(),
                 client: judge
             )
-            let channel = TLSChannel(raw, engine, buffers)
+            let channel = TLSChannel(raw, engine: engine, buffers: buffers)
             self.raw = nil
             self.channel = channel
             channel.handler = self
@@ -159,7 +159,7 @@ package final class Handshake: ChannelHandler, TimerTarget {
         finish()
         self.channel = nil
         channel.handler = nil
-        client?.handshakeSucceeded(self, channel)
+        client?.handshakeSucceeded(self, channel: channel)
         // The channel comes after the pool, which hands out connections at the end of the turn.
         platform.loop.atTurnEnd(channel)
     }
@@ -174,7 +174,7 @@ package final class Handshake: ChannelHandler, TimerTarget {
         if case .tls = failure.cause { security.forgetContext() }
         let client = client
         cancel()
-        client?.handshakeFailed(self, failure)
+        client?.handshakeFailed(self, failure: failure)
     }
 
     private func finish() {
@@ -207,22 +207,22 @@ package final class Handshake: ChannelHandler, TimerTarget {
     package var mayAsk: Bool { delegate?.mayBeAsked ?? false }
 
     /// The engine calls this from within a step: the answer must come later.
-    package func ask(_ question: HandshakeQuestion, _ answer: @escaping (HandshakeAnswer) -> Void) {
+    package func ask(_ question: HandshakeQuestion, answer: @escaping (HandshakeAnswer) -> Void) {
         let asked = wait(for: answer)
-        delegate?.ask(question) { [weak self] in self?.answered(asked, $0) }
+        delegate?.ask(question) { [weak self] in self?.answered(asked, answer: $0) }
     }
 
     /// Asks an evaluator on another thread.
     package func ask(
         _ evaluator: any BlockingServerEvaluator,
         about trust: ServerTrust,
-        _ answer: @escaping (HandshakeAnswer) -> Void
+        answer: @escaping (HandshakeAnswer) -> Void
     ) {
         let asked = wait(for: answer)
         let loop = platform.loop
         // The evaluator may never decide; meanwhile it keeps no handshake alive.
         let answered: (ServerTrustDecision) -> Void = { [weak self] decision in
-            self?.answered(asked, .evaluated(decision))
+            self?.answered(asked, answer: .evaluated(decision))
         }
         let reply = LoopBound(confined: answered, on: loop)
         Handshake.evaluators.async {
@@ -241,7 +241,7 @@ package final class Handshake: ChannelHandler, TimerTarget {
         return asked
     }
 
-    private func answered(_ question: Question<HandshakeAnswer>, _ answer: HandshakeAnswer) {
+    private func answered(_ question: Question<HandshakeAnswer>, answer: HandshakeAnswer) {
         guard question.isOpen else { return }
         pending = nil
         stopDecisionTimer()
@@ -258,7 +258,7 @@ package final class Handshake: ChannelHandler, TimerTarget {
 
     package func timerFired(_ timer: TimerID) {
         decisionTimer = nil
-        if let pending { answered(pending, .none) }
+        if let pending { answered(pending, answer: .none) }
     }
 
     private func stopDecisionTimer() {

@@ -5,7 +5,7 @@ package import AFTLS
 package protocol HandshakeDelegate: AnyObject {
     /// False if there is no delegate that wants to be asked.
     var mayBeAsked: Bool { get }
-    func ask(_ question: HandshakeQuestion, _ answer: @escaping (HandshakeAnswer) -> Void)
+    func ask(_ question: HandshakeQuestion, answer: @escaping (HandshakeAnswer) -> Void)
 }
 
 package enum HandshakeQuestion {
@@ -66,7 +66,7 @@ package final class HandshakeJudge: TLSEngineClient {
     /// The delegate cancelled the question for an identity.
     package private(set) var isCancelled = false
 
-    package init(_ key: ConnectionKey, _ security: SecurityContext, platform: Platform) {
+    package init(_ key: ConnectionKey, security: SecurityContext, platform: Platform) {
         self.key = key
         self.security = security
         self.platform = platform
@@ -99,9 +99,9 @@ package final class HandshakeJudge: TLSEngineClient {
 
     package func engine(_ engine: TLSEngine, received session: TLSSession) {
         guard security.mayResume, !delegateWasAsked, let trust, trust.evaluation.isTrusted else { return }
-        if case .accepted = deliberation { return security.sessions.keep(session, trust, for: key) }
+        if case .accepted = deliberation { return security.sessions.keep(session, trust: trust, for: key) }
         // The server sends new sessions on a resumed connection. The verdict on the first one holds for them.
-        if case .notBegun = deliberation, engine.isResumed { security.sessions.keep(session, trust, for: key) }
+        if case .notBegun = deliberation, engine.isResumed { security.sessions.keep(session, trust: trust, for: key) }
     }
 
     // MARK: - The server's certificates
@@ -140,21 +140,21 @@ package final class HandshakeJudge: TLSEngineClient {
 
     private func decide(_ trust: ServerTrust) {
         guard let evaluator = security.evaluator as? any BlockingServerEvaluator else {
-            return obey(security.evaluator?.evaluate(trust) ?? .accept, trust)
+            return obey(security.evaluator?.evaluate(trust) ?? .accept, trust: trust)
         }
         guard let handshake else { return deliberation = .refused(.unanswered) }
         deliberation = .asking
-        handshake.ask(evaluator, about: trust) { [weak self] answer in self?.evaluatorAnswered(answer, trust) }
+        handshake.ask(evaluator, about: trust) { [weak self] answer in self?.evaluatorAnswered(answer, trust: trust) }
     }
 
-    private func evaluatorAnswered(_ answer: HandshakeAnswer, _ trust: ServerTrust) {
+    private func evaluatorAnswered(_ answer: HandshakeAnswer, trust: ServerTrust) {
         guard case .asking = deliberation else { return }
-        if case .evaluated(let decision) = answer { return obey(decision, trust) }
+        if case .evaluated(let decision) = answer { return obey(decision, trust: trust) }
         let explanation = "the evaluator took longer than the decisionTimeout of the TLS configuration"
         deliberation = .refused(.rule("time for a decision", explanation))
     }
 
-    private func obey(_ decision: ServerTrustDecision, _ trust: ServerTrust) {
+    private func obey(_ decision: ServerTrustDecision, trust: ServerTrust) {
         guard let refusal = TrustRefusal(decision) else { return askDelegate(trust) }
         deliberation = .refused(refusal)
     }
@@ -165,7 +165,7 @@ package final class HandshakeJudge: TLSEngineClient {
             return
         }
         deliberation = .asking
-        handshake.ask(.serverTrust(trust)) { [weak self] answer in self?.delegateAnswered(answer, trust) }
+        handshake.ask(.serverTrust(trust)) { [weak self] answer in self?.delegateAnswered(answer, trust: trust) }
     }
 
     /// The decision if no delegate makes it.
@@ -174,7 +174,7 @@ package final class HandshakeJudge: TLSEngineClient {
         return .refused(.evaluation(failure))
     }
 
-    private func delegateAnswered(_ answer: HandshakeAnswer, _ trust: ServerTrust) {
+    private func delegateAnswered(_ answer: HandshakeAnswer, trust: ServerTrust) {
         guard case .asking = deliberation else { return }
         note(answer)
         switch answer {

@@ -32,7 +32,7 @@ public struct HostOverride: Sendable, Hashable {
         toHost destination: String? = nil,
         toPort destinationPort: Int? = nil
     ) {
-        self.init(host, port, destination.map { [$0] } ?? [], destinationPort)
+        self.init(host, port: port, destinations: destination.map { [$0] } ?? [], destinationPort: destinationPort)
     }
 
     /// Makes an override that leads to one of several addresses. The session tries them as it tries those of a name that it
@@ -51,11 +51,11 @@ public struct HostOverride: Sendable, Hashable {
         toAddresses addresses: [String],
         toPort destinationPort: Int? = nil
     ) {
-        self.init(host, port, addresses, destinationPort)
+        self.init(host, port: port, destinations: addresses, destinationPort: destinationPort)
         guard leadsToAddress else { return nil }
     }
 
-    private init?(_ host: String?, _ port: Int?, _ destinations: [String], _ destinationPort: Int?) {
+    private init?(_ host: String?, port: Int?, destinations: [String], destinationPort: Int?) {
         do throws(RequestRejection) {
             self.host = try host.map { text throws(RequestRejection) in try Self.host(text) }
             self.destinations = try destinations.map { text throws(RequestRejection) in try Self.host(text) }

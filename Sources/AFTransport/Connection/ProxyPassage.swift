@@ -5,8 +5,8 @@ package protocol ProxyPassageClient: AnyObject {
     /// The passage is about to ask the proxy for a tunnel. A client that refuses wants the passage no more.
     func depart(_ passage: ProxyPassage) throws(Refusal) -> Permit
     /// What is sent on the channel from now on is for the server, or is a request that names it.
-    func passageSucceeded(_ passage: ProxyPassage, _ channel: any ByteChannel)
-    func passageFailed(_ passage: ProxyPassage, _ cause: ProxyFailure.Cause)
+    func passageSucceeded(_ passage: ProxyPassage, channel: any ByteChannel)
+    func passageFailed(_ passage: ProxyPassage, cause: ProxyFailure.Cause)
 }
 
 /// Leads one channel through the proxy it is connected to: secures it if the proxy speaks TLS, then has the proxy
@@ -24,7 +24,7 @@ package final class ProxyPassage: HandshakeClient, ProxyTunnelClient {
     package init(
         to key: ConnectionKey,
         by route: ProxyRoute,
-        _ destination: SOCKS5Destination,
+        destination: SOCKS5Destination,
         platform: Platform,
         client: any ProxyPassageClient
     ) {
@@ -61,7 +61,7 @@ package final class ProxyPassage: HandshakeClient, ProxyTunnelClient {
     private func ask(over channel: any ByteChannel) {
         guard route.tunnels(to: key.endpoint) else { return succeed(channel) }
         guard let client, let permit = try? client.depart(self) else { return channel.close() }
-        let tunnel = ProxyTunnel(channel, exchange, buffer: platform.readBuffer.value, client: self)
+        let tunnel = ProxyTunnel(channel, exchange: exchange, buffer: platform.readBuffer.value, client: self)
         self.tunnel = tunnel
         tunnel.start(permit)
     }
@@ -81,34 +81,34 @@ package final class ProxyPassage: HandshakeClient, ProxyTunnelClient {
 
     package func hasAskerLeft(_ handshake: Handshake) -> Bool { false }
 
-    package func handshakeSucceeded(_ handshake: Handshake, _ channel: TLSChannel) {
+    package func handshakeSucceeded(_ handshake: Handshake, channel: TLSChannel) {
         ask(over: channel)
     }
 
-    package func handshakeFailed(_ handshake: Handshake, _ failure: HandshakeFailure) {
+    package func handshakeFailed(_ handshake: Handshake, failure: HandshakeFailure) {
         fail(.handshake(failure))
     }
 
     // MARK: - From the tunnel
 
-    package func tunnelEstablished(_ tunnel: ProxyTunnel, _ channel: any ByteChannel) {
+    package func tunnelEstablished(_ tunnel: ProxyTunnel, channel: any ByteChannel) {
         succeed(channel)
     }
 
-    package func tunnelFailed(_ tunnel: ProxyTunnel, _ failure: TunnelFailure) {
+    package func tunnelFailed(_ tunnel: ProxyTunnel, failure: TunnelFailure) {
         fail(.tunnel(failure))
     }
 
     private func succeed(_ channel: any ByteChannel) {
         let client = client
         self.client = nil
-        client?.passageSucceeded(self, channel)
+        client?.passageSucceeded(self, channel: channel)
     }
 
     private func fail(_ cause: ProxyFailure.Cause) {
         let client = client
         self.client = nil
-        client?.passageFailed(self, cause)
+        client?.passageFailed(self, cause: cause)
     }
 }
 

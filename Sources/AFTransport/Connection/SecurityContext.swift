@@ -19,9 +19,9 @@ package final class SecurityContext {
 
     package init(
         id: Int,
-        _ configuration: TLSConfiguration,
-        _ evaluator: (any ServerEvaluator)?,
-        _ fingerprint: [UInt8],
+        configuration: TLSConfiguration,
+        evaluator: (any ServerEvaluator)?,
+        fingerprint: [UInt8],
         sessionsPerPeer: Int,
         owner: Int = 0
     ) {
@@ -115,7 +115,7 @@ package final class SessionSecurity {
     /// ones.
     package func context(_ retire: (SecurityContext, SecurityContext) -> Void) -> SecurityContext {
         let evaluator = configuration.evaluator?.snapshot()
-        if let current, !isReplaced, decideAlike(evaluator, current.evaluator) { return current }
+        if let current, !isReplaced, decideAlike(evaluator, right: current.evaluator) { return current }
         // The evaluator has changed without a word. If it has no fingerprint, this count tells it from the
         // former one.
         if !isReplaced { assignments += 1 }
@@ -127,9 +127,9 @@ package final class SessionSecurity {
         lastID += 1
         let context = SecurityContext(
             id: lastID,
-            configuration,
-            evaluator,
-            fingerprint,
+            configuration: configuration,
+            evaluator: evaluator,
+            fingerprint: fingerprint,
             sessionsPerPeer: connectionsPerHost,
             owner: owner
         )
@@ -141,7 +141,7 @@ package final class SessionSecurity {
     /// Whether two snapshots of one evaluator are the same. Objects without fingerprints are compared by identity. Values
     /// without fingerprints cannot be compared: those of the evaluator's own type count as copies of it, which do not
     /// change.
-    private func decideAlike(_ left: (any ServerEvaluator)?, _ right: (any ServerEvaluator)?) -> Bool {
+    private func decideAlike(_ left: (any ServerEvaluator)?, right: (any ServerEvaluator)?) -> Bool {
         guard let left, let right else { return left == nil && right == nil }
         guard type(of: left) == type(of: right), left.fingerprint == right.fingerprint else { return false }
         guard left.fingerprint == nil, let evaluator = configuration.evaluator else { return true }

@@ -47,7 +47,7 @@ package final class TLSChannel: ByteChannel, ChannelHandler, TurnEndTarget {
     @exclusivity(unchecked) private var isOpen = true
     @exclusivity(unchecked) private var hasEndedWriting = false
 
-    package init(_ channel: any ByteChannel, _ engine: TLSEngine, _ buffers: TLSBuffers) {
+    package init(_ channel: any ByteChannel, engine: TLSEngine, buffers: TLSBuffers) {
         self.channel = channel
         turnShare = channel.turnShare
         self.engine = engine
@@ -121,7 +121,7 @@ package final class TLSChannel: ByteChannel, ChannelHandler, TurnEndTarget {
     package func handshake() -> HandshakeStep {
         var fresh = UnsafeRawBufferPointer.empty
         while true {
-            switch turn(fresh, holding: true, { engine.handshake() }) {
+            switch turn(fresh, holding: true, call: { engine.handshake() }) {
             case .finished:
                 // The poller reports nothing again for bytes that came along with the handshake.
                 hasMore = !unread.isEmpty
@@ -132,7 +132,7 @@ package final class TLSChannel: ByteChannel, ChannelHandler, TurnEndTarget {
                 self.failure = failure
                 return .failed(failure)
             case .closed, .truncated, .moved:
-                return .failed(TLSFailure(.ended, "the connection was closed during the handshake"))
+                return .failed(TLSFailure(.ended, detail: "the connection was closed during the handshake"))
             }
             guard !turnShare.isSpent else {
                 channel.continueNextTurn()
@@ -168,13 +168,13 @@ package final class TLSChannel: ByteChannel, ChannelHandler, TurnEndTarget {
         if let end { return conclude(end) }
         if let readError { return .failed(readError) }
         var filled = 0
-        var step = hasMore ? turn(.empty) { decrypt(into: buffer, &filled) } : .needsInput
+        var step = hasMore ? turn(.empty) { decrypt(into: buffer, filled: &filled) } : .needsInput
         var hasFetched = false
         while case .needsInput = step, mayFetch(having: filled, of: buffer.count, again: hasFetched) {
             hasFetched = true
             switch fetch() {
-            case .bytes(let bytes): step = turn(bytes) { decrypt(into: buffer, &filled) }
-            case .ended: step = turn(.empty) { decrypt(into: buffer, &filled) }
+            case .bytes(let bytes): step = turn(bytes) { decrypt(into: buffer, filled: &filled) }
+            case .ended: step = turn(.empty) { decrypt(into: buffer, filled: &filled) }
             case .nothing:
                 hasMore = false
                 return filled > 0 ? .bytes(filled) : .wouldBlock
@@ -187,7 +187,9 @@ package final class TLSChannel: ByteChannel, ChannelHandler, TurnEndTarget {
             }
         }
         if unsent.count > TLSChannel.unsentLimit {
-            step = .failed(TLSFailure(.flood, "the server asks for new keys again and again and reads no answer"))
+            step = .failed(
+                TLSFailure(.flood, detail: "the server asks for new keys again and again and reads no answer")
+            )
         }
         switch step {
         case .needsInput: hasMore = false
@@ -208,7 +210,7 @@ package final class TLSChannel: ByteChannel, ChannelHandler, TurnEndTarget {
 
     /// Decrypts until input, room, or the peer's share of this turn is used up. One record is always decrypted: who asks
     /// whether something has come gets an answer.
-    private func decrypt(into buffer: UnsafeMutableRawBufferPointer, _ filled: inout Int) -> TLSEngine.Step {
+    private func decrypt(into buffer: UnsafeMutableRawBufferPointer, filled: inout Int) -> TLSEngine.Step {
         let allowed = turnShare.piecesLeft
         var records = 0
         defer { turnShare.take(pieces: records) }
@@ -256,21 +258,21 @@ package final class TLSChannel: ByteChannel, ChannelHandler, TurnEndTarget {
 
     // MARK: - Writing
 
-    package func write(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) -> ChannelWrite {
+    package func write(_ first: UnsafeRawBufferPointer, second: UnsafeRawBufferPointer) -> ChannelWrite {
         guard isOpen else { return .failed(SystemCallError(.send, code: EBADF)) }
         if let sendError { return .failed(sendError) }
         guard isWritable else { return .wouldBlock }
-        let sealed = turn(.empty) { seal(first, second) }
+        let sealed = turn(.empty) { seal(first, second: second) }
         if let sendError { return .failed(sendError) }
         guard failure == nil else { return .failed(SystemCallError(.send, code: EPROTO)) }
         return sealed == 0 && awaitsInput ? .wouldBlock : .bytes(sealed)
     }
 
     /// Returns how much of both was sealed.
-    private func seal(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) -> Int {
+    private func seal(_ first: UnsafeRawBufferPointer, second: UnsafeRawBufferPointer) -> Int {
         var sealed = 0
         for _ in 0..<TLSBuffers.sealedRecords where sealed < first.count + second.count {
-            switch engine.write(piece(of: first, second, from: sealed)) {
+            switch engine.write(piece(of: first, second: second, from: sealed)) {
             case .moved(let count): sealed += count
             case .failed(let failure):
                 self.failure = failure
@@ -279,7 +281,7 @@ package final class TLSChannel: ByteChannel, ChannelHandler, TurnEndTarget {
                 awaitsInput = true
                 return sealed
             case .closed, .truncated:
-                failure = TLSFailure(.ended, "the connection was closed in the middle of a message")
+                failure = TLSFailure(.ended, detail: "the connection was closed in the middle of a message")
                 return sealed
             }
         }
@@ -297,7 +299,7 @@ package final class TLSChannel: ByteChannel, ChannelHandler, TurnEndTarget {
     /// The next bytes that go into one record: head and beginning of the body travel together.
     private func piece(
         of first: UnsafeRawBufferPointer,
-        _ second: UnsafeRawBufferPointer,
+        second: UnsafeRawBufferPointer,
         from offset: Int
     ) -> UnsafeRawBufferPointer {
         guard offset < first.count else { return UnsafeRawBufferPointer(rebasing: second[(offset - first.count)...]) }
@@ -316,7 +318,7 @@ package final class TLSChannel: ByteChannel, ChannelHandler, TurnEndTarget {
     private func turn<Result>(
         _ fresh: UnsafeRawBufferPointer,
         holding holdsLast: Bool = false,
-        _ call: () -> Result
+        call: () -> Result
     ) -> Result {
         engine.setOutput(buffers.output)
         let awaitedInput = awaitsInput
@@ -364,7 +366,7 @@ package final class TLSChannel: ByteChannel, ChannelHandler, TurnEndTarget {
     private func transmit(_ bytes: UnsafeRawBufferPointer) -> Int {
         var sent = 0
         while sent < bytes.count, sendError == nil {
-            switch channel.write(UnsafeRawBufferPointer(rebasing: bytes[sent...]), .empty) {
+            switch channel.write(UnsafeRawBufferPointer(rebasing: bytes[sent...]), second: .empty) {
             case .wouldBlock, .bytes(0): return sent
             case .bytes(let count): sent += count
             case .failed(let error): sendError = error

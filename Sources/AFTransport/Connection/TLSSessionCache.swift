@@ -31,7 +31,7 @@ package struct TLSSessionCache {
         self.sessionsPerPeer = min(max(2, sessionsPerPeer), TLSSessionCache.limit)
     }
 
-    package mutating func keep(_ session: TLSSession, _ trust: ServerTrust, for key: ConnectionKey) {
+    package mutating func keep(_ session: TLSSession, trust: ServerTrust, for key: ConnectionKey) {
         uses += 1
         let place = key.place
         var shelf = shelves[place] ?? Shelf()

@@ -69,7 +69,7 @@ final class HTTP1Connection: HTTPConnection, ChannelHandler, BodyClient, RateCli
         )
         hasReceived = false
         client.exchangeBegins(on: self)
-        writer.start(request, client.body, patience: limits.continuePatience, on: loop, for: self)
+        writer.start(request, body: client.body, patience: limits.continuePatience, on: loop, for: self)
         ownRate = request.terms.limits?.sendRate.flatMap { RateLimit($0, on: loop) }
         if client.outlastsPeers || client.isHeldUp { channel.probePeer() }
         guard !channel.isReadable else { return peerSpokeFirst() }
@@ -205,7 +205,7 @@ final class HTTP1Connection: HTTPConnection, ChannelHandler, BodyClient, RateCli
         guard client != nil, channel.isWritable else { return }
         clearFollowers()
         guard client != nil, pipeline.hasUnsent, owner.isCurrent(self) else { return }
-        switch pipeline.withUnsent({ channel.write($0, .empty) }) {
+        switch pipeline.withUnsent({ channel.write($0, second: .empty) }) {
         case .wouldBlock: return
         case .failed(let error): return sendingFailed(error)
         case .bytes(let count): pipeline.noteSent(count)
@@ -424,7 +424,7 @@ final class HTTP1Connection: HTTPConnection, ChannelHandler, BodyClient, RateCli
         case .bytes(let count):
             if let client, client.mayRetry(reused: isReused, unprocessed: true) { return replace(client) }
             let said = UnsafeRawBufferPointer(rebasing: room[..<count])
-            fail(.wire(HTTP1Error(.status, "the peer spoke before it was asked", peer: said)))
+            fail(.wire(HTTP1Error(.status, reason: "the peer spoke before it was asked", peer: said)))
         case .wouldBlock: write()
         case .end: inputEnded()
         case .failed(let error): channelFailed(error)

@@ -48,7 +48,7 @@ struct Pipeline {
         guard let index = followers.firstIndex(where: { $0.client === client }) else { return }
         let request = client.request
         let start = bytes.count
-        HeadWriter.append(request.head, request.body.framing, to: &bytes)
+        HeadWriter.append(request.head, framing: request.body.framing, to: &bytes)
         written += bytes.count - start
         followers[index].headBytes = bytes.count - start
         followers[index].end = written

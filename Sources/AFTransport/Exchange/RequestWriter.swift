@@ -50,13 +50,13 @@ final class RequestWriter {
     ///   - client: Told when a body that had nothing to send has something.
     func start(
         _ request: WireRequest,
-        _ body: (any BodySource)?,
+        body: (any BodySource)?,
         patience: LoopInterval,
         on loop: EventLoop,
         for client: any BodyClient
     ) {
         reset()
-        HeadWriter.append(request.head, request.body.framing, to: &framing)
+        HeadWriter.append(request.head, framing: request.body.framing, to: &framing)
         headCount = framing.count
         guard let body else { return }
         if request.head.expectsContinue { gate = ContinueGate(body, patience: patience, on: loop) }
@@ -147,7 +147,7 @@ final class RequestWriter {
 
     private func transmit(_ content: UnsafeRawBufferPointer, to channel: any ByteChannel) -> ChannelWrite {
         framing.withUnsafeBytes { framing in
-            channel.write(UnsafeRawBufferPointer(rebasing: framing[framingSent...]), content)
+            channel.write(UnsafeRawBufferPointer(rebasing: framing[framingSent...]), second: content)
         }
     }
 

@@ -88,7 +88,7 @@ package final class ConnectionPool: TurnEndTarget, TimerTarget {
 
     // MARK: - Connections
 
-    func makeConnection(on channel: any ByteChannel, _ report: ConnectionReport, of host: HostPool)
+    func makeConnection(on channel: any ByteChannel, report: ConnectionReport, of host: HostPool)
         -> any HTTPConnection
     {
         connectionMaker(
@@ -105,7 +105,7 @@ package final class ConnectionPool: TurnEndTarget, TimerTarget {
 
     /// A connection of a host is idle now.
     func idleConnectionCame(to host: HostPool, until expires: LoopInstant) {
-        resting.add(host, expires)
+        resting.add(host, date: expires)
         armReaper(at: expires)
     }
 
@@ -191,7 +191,7 @@ package final class ConnectionPool: TurnEndTarget, TimerTarget {
         hostsMade += 1
         let host = HostPool(
             key,
-            target,
+            target: target,
             number: hostsMade,
             limit: limits.perHost,
             avoidsPipelining: poorPipeliners.contains(key.endpoint),
@@ -222,7 +222,7 @@ package final class ConnectionPool: TurnEndTarget, TimerTarget {
     private func settle(_ host: HostPool) {
         host.settle()
         if let oldest = host.oldestUnclaimedDial {
-            unclaimed.add(host, oldest)
+            unclaimed.add(host, date: oldest)
             armReaper(at: oldest + limits.unclaimedTime)
         }
         if host.isEmpty { forget(host) }

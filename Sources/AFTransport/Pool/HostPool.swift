@@ -10,7 +10,7 @@ protocol PoolClient: ExchangeClient, DepartureRules {
     /// The delegate that the handshake may ask about the server, if there is one.
     var handshakeDelegate: (any HandshakeDelegate)? { get }
     /// The connection that was made for it has failed.
-    func attemptFailed(_ error: TransferError, _ report: ConnectionReport)
+    func attemptFailed(_ error: TransferError, report: ConnectionReport)
     /// The rules forbid its connection, which would be without TLS.
     func isForbidden()
     /// The rules have changed, and it has no connection: it waits again under those that hold now.
@@ -74,7 +74,7 @@ final class HostPool: ConnectionAttemptClient, ConnectionOwner {
 
     init(
         _ key: ConnectionKey,
-        _ target: DialTarget,
+        target: DialTarget,
         number: Int,
         limit: Int,
         avoidsPipelining: Bool,
@@ -114,7 +114,7 @@ final class HostPool: ConnectionAttemptClient, ConnectionOwner {
     }
 
     func changePriority(of client: any PoolClient, to priority: Float) {
-        machine.priorityChanged(Waiter(client: client), priority)
+        machine.priorityChanged(Waiter(client: client), priority: priority)
     }
 
     /// A request has left that waited, between two connections, for its body, or for other rules.
@@ -390,8 +390,8 @@ final class HostPool: ConnectionAttemptClient, ConnectionOwner {
         return asker.host !== self || !asker.ticket.isWaiting
     }
 
-    func attemptSucceeded(_ attempt: ConnectionAttempt, _ channel: any ByteChannel) {
-        let connection = pool.makeConnection(on: channel, attempt.report(with: channel), of: self)
+    func attemptSucceeded(_ attempt: ConnectionAttempt, channel: any ByteChannel) {
+        let connection = pool.makeConnection(on: channel, report: attempt.report(with: channel), of: self)
         if let client = takeRedial(attempt) {
             machine.redialSucceeded()
             return connection.begin(client)
@@ -409,18 +409,18 @@ final class HostPool: ConnectionAttemptClient, ConnectionOwner {
         pool.settleLater(self)
     }
 
-    func attemptFailed(_ attempt: ConnectionAttempt, _ error: TransferError) {
+    func attemptFailed(_ attempt: ConnectionAttempt, error: TransferError) {
         if let client = takeRedial(attempt) {
             machine.redialEnded()
-            client.attemptFailed(error, attempt.report())
+            client.attemptFailed(error, report: attempt.report())
         } else if let dial = takeDial(attempt) {
-            victim(of: dial, error)?.attemptFailed(error, attempt.report())
+            victim(of: dial, error: error)?.attemptFailed(error, report: attempt.report())
         }
         pool.settleLater(self)
     }
 
     /// The request that fails with a dial, if one does. The others get dials of their own.
-    private func victim(of dial: Dial, _ error: TransferError) -> (any PoolClient)? {
+    private func victim(of dial: Dial, error: TransferError) -> (any PoolClient)? {
         if error.isWordOfDelegate, let asker = dial.asker {
             return machine.dialRefused(for: hasAskerLeft(dial) ? nil : Waiter(client: asker))?.client
         }

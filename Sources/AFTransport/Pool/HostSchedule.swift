@@ -34,7 +34,7 @@ struct HostSchedule {
     }
 
     /// A host has this date, perhaps beside later ones.
-    mutating func add(_ host: HostPool, _ date: LoopInstant) {
+    mutating func add(_ host: HostPool, date: LoopInstant) {
         guard let place = host[subject] else {
             host[subject] = hosts.add(host, date.nanoseconds)
             return

@@ -67,8 +67,8 @@ package struct PoolMachine<Connection: PooledConnection, Waiter: QueuedWaiter> {
         waiters.add(waiter, priority: priority)
     }
 
-    package mutating func priorityChanged(_ waiter: Waiter, _ priority: Float) {
-        waiters.reprioritize(waiter, priority)
+    package mutating func priorityChanged(_ waiter: Waiter, priority: Float) {
+        waiters.reprioritize(waiter, priority: priority)
     }
 
     /// A request was cancelled or gave up while it waited.
@@ -170,7 +170,7 @@ package struct PoolMachine<Connection: PooledConnection, Waiter: QueuedWaiter> {
     package var firstWaiter: Waiter? { waiters.first }
 
     /// Whether one of the dials under way is for this request, as things stand.
-    func isDialling(for waiter: Waiter) -> Bool { waiters.isAmongFirst(dialing, waiter) }
+    func isDialling(for waiter: Waiter) -> Bool { waiters.isAmongFirst(dialing, waiter: waiter) }
 
     // MARK: - Actions
 

@@ -27,7 +27,7 @@ package struct WaitQueue<Waiter: QueuedWaiter> {
     }
 
     /// Moves a waiter to another priority; among equals it keeps its place.
-    package mutating func reprioritize(_ waiter: Waiter, _ priority: Float) {
+    package mutating func reprioritize(_ waiter: Waiter, priority: Float) {
         if let place = waiter.ticket.place { waiters.move(place, to: -priority) }
     }
 
@@ -43,7 +43,7 @@ package struct WaitQueue<Waiter: QueuedWaiter> {
     package func first(where fits: (Waiter) -> Bool) -> Waiter? { waiters.first(where: fits) }
 
     /// Whether a waiter is one of those that are served next.
-    func isAmongFirst(_ limit: Int, _ waiter: Waiter) -> Bool {
+    func isAmongFirst(_ limit: Int, waiter: Waiter) -> Bool {
         waiter.ticket.place.map { waiters.isAmongFirst(limit, $0) } ?? false
     }
 

@@ -37,9 +37,9 @@ package struct ProxyEnvironment: ProxySource {
     private let noProxy: String
 
     package init(_ variables: [String: String]) {
-        http = ProxyEnvironment.proxy(variables, "http_proxy")
-        https = ProxyEnvironment.proxy(variables, "https_proxy", "HTTPS_PROXY")
-        all = ProxyEnvironment.proxy(variables, "all_proxy", "ALL_PROXY")
+        http = ProxyEnvironment.proxy(variables, names: "http_proxy")
+        https = ProxyEnvironment.proxy(variables, names: "https_proxy", "HTTPS_PROXY")
+        all = ProxyEnvironment.proxy(variables, names: "all_proxy", "ALL_PROXY")
         noProxy = variables["no_proxy"] ?? variables["NO_PROXY"] ?? ""
     }
 
@@ -47,7 +47,7 @@ package struct ProxyEnvironment: ProxySource {
 
     private static func proxy(
         _ variables: [String: String],
-        _ names: String...
+        names: String...
     ) -> Result<ProxyServer?, ProxyConfigurationError>? {
         guard let name = names.first(where: { variables[$0] != nil }), let text = variables[name] else { return nil }
         guard !text.isEmpty else { return .success(nil) }

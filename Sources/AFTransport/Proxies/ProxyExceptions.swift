@@ -102,7 +102,9 @@ package struct ProxyExceptionRule: Hashable, Sendable {
             guard let network = ProxyExceptionRule.network(text) else { return nil }
             (whom, port) = ([network], nil)
         } else {
-            guard let (whom, port) = ProxyExceptionRule.host(text, includesHostsBelow) else { return nil }
+            guard let (whom, port) = ProxyExceptionRule.host(text, includesHostsBelow: includesHostsBelow) else {
+                return nil
+            }
             (self.whom, self.port) = (whom, port)
         }
     }
@@ -122,7 +124,7 @@ package struct ProxyExceptionRule: Hashable, Sendable {
         return ProxyURL.port(digits).map(Int.init)
     }
 
-    private static func host(_ text: ArraySlice<UInt8>, _ includesHostsBelow: Bool) -> ([Whom], UInt16?)? {
+    private static func host(_ text: ArraySlice<UInt8>, includesHostsBelow: Bool) -> ([Whom], UInt16?)? {
         var rest = text
         let isSuffix = rest.starts(with: "*.".utf8) || rest.first == UInt8(ascii: ".")
         if isSuffix { rest = rest.first == UInt8(ascii: "*") ? rest.dropFirst(2) : rest.dropFirst() }

@@ -19,7 +19,12 @@ package final class ProxyRoute: Sendable {
         tunnelFields: TunnelFields = TunnelFields(),
         agent: HTTPHeaders = HTTPHeaders()
     ) {
-        let proxy = ConfiguredProxy(server, number, tunnelsPlainHTTP, tunnelFields)
+        let proxy = ConfiguredProxy(
+            server,
+            number: number,
+            tunnelsPlainHTTP: tunnelsPlainHTTP,
+            tunnelFields: tunnelFields
+        )
         let credentials = try? proxy.account.map { try BasicCredentials(user: $0.user, password: $0.password) }
         self.init(proxy, authorization: credentials?.fieldValue, agent: tunnelFields.nameAgent ? HTTPHeaders() : agent)
     }
@@ -40,7 +45,7 @@ package final class ProxyRoute: Sendable {
     package var endpoint: Endpoint { proxy.endpoint }
 
     /// Its connections serve one request: their Digest credentials are good for once.
-    var servesOnce: Bool { authorization.map { HTTPText.isSameName(String($0.prefix(6)), "digest") } ?? false }
+    var servesOnce: Bool { authorization.map { HTTPText.isSameName(String($0.prefix(6)), other: "digest") } ?? false }
 
     /// The same way with other credentials: the value of a `Proxy-Authorization` field. SOCKS has no such field.
     package func authorized(by field: String) -> ProxyRoute {
@@ -108,7 +113,7 @@ package final class ConfiguredProxy: Sendable {
     /// Tells the proxies of a session apart.
     package let number: Int
 
-    fileprivate init(_ server: ProxyServer, _ number: Int, _ tunnelsPlainHTTP: Bool, _ tunnelFields: TunnelFields) {
+    fileprivate init(_ server: ProxyServer, number: Int, tunnelsPlainHTTP: Bool, tunnelFields: TunnelFields) {
         kind = server.kind
         endpoint = server.endpoint
         let isSOCKS = kind.isSOCKS
@@ -131,21 +136,21 @@ package struct TunnelFields: Sendable {
     package init(_ fields: [String: String]) throws(ProxyConfigurationError) {
         for (name, value) in fields.sorted(by: { $0.key < $1.key }) {
             do throws(RequestRejection) {
-                try add(name, value)
+                try add(name, value: value)
             } catch {
                 throw ProxyConfigurationError(.field, in: "tunnelFields")
             }
         }
     }
 
-    private mutating func add(_ name: String, _ value: String) throws(RequestRejection) {
+    private mutating func add(_ name: String, value: String) throws(RequestRejection) {
         try name.withUTF8Bytes { name throws(RequestRejection) in
             try value.withUTF8Bytes { value throws(RequestRejection) in
                 try RequestSyntax.checkFieldName(name)
                 let value = try RequestSyntax.trimmedFieldValue(value, of: name)
                 // The credentials of the proxy say who we are, and we write the other reserved fields.
-                guard ReservedField.of(name) == nil else { throw RequestRejection(.fieldName, .notAllowed) }
-                fields.append(name, value)
+                guard ReservedField.of(name) == nil else { throw RequestRejection(.fieldName, rule: .notAllowed) }
+                fields.append(name, value: value)
             }
         }
     }
@@ -159,7 +164,7 @@ extension WireRequest {
         return changing { head in
             head.isAbsolute = true
             guard let authorization = route.authorization, !head.fields.contains("Proxy-Authorization") else { return }
-            head.fields.append("Proxy-Authorization", authorization)
+            head.fields.append("Proxy-Authorization", value: authorization)
         }
     }
 }

@@ -65,7 +65,13 @@ public struct ProxyServer: Sendable {
             throw ProxyConfigurationError(.port)
         }
         let isBare = host.utf8.contains(UInt8(ascii: ":")) && host.utf8.first != UInt8(ascii: "[")
-        try self.init(kind, ProxyServer.host(isBare ? "[\(host)]" : host), port, user, password)
+        try self.init(
+            kind,
+            host: ProxyServer.host(isBare ? "[\(host)]" : host),
+            port: port,
+            user: user,
+            password: password
+        )
     }
 
     /// Makes one from its URL: `scheme://user:password@host:port`, where only the host must be there.
@@ -74,18 +80,24 @@ public struct ProxyServer: Sendable {
     /// cannot be taken for anything else. A `/` may follow, and nothing else.
     public init(_ text: String) throws(ProxyConfigurationError) {
         let parts = try ProxyURL(text)
-        try self.init(parts.kind, parts.host, parts.port ?? parts.kind.defaultPort, parts.user, parts.password)
+        try self.init(
+            parts.kind,
+            host: parts.host,
+            port: parts.port ?? parts.kind.defaultPort,
+            user: parts.user,
+            password: parts.password
+        )
     }
 
     private init(
         _ kind: Kind,
-        _ host: Endpoint.Host,
-        _ port: UInt16,
-        _ user: String?,
-        _ password: String
+        host: Endpoint.Host,
+        port: UInt16,
+        user: String?,
+        password: String
     ) throws(ProxyConfigurationError) {
         guard user != nil || password.isEmpty else { throw ProxyConfigurationError(.credentials) }
-        if let user { try ProxyServer.check(user, password, for: kind) }
+        if let user { try ProxyServer.check(user, password: password, for: kind) }
         self.kind = kind
         self.user = user
         self.password = password
@@ -103,7 +115,7 @@ public struct ProxyServer: Sendable {
     }
 
     /// RFC 1929 counts both in one byte; RFC 7617 forbids a colon in the name, and controls in both.
-    private static func check(_ user: String, _ password: String, for kind: Kind) throws(ProxyConfigurationError) {
+    private static func check(_ user: String, password: String, for kind: Kind) throws(ProxyConfigurationError) {
         if kind.isSOCKS {
             guard 1...255 ~= user.utf8.count, password.utf8.count <= 255 else {
                 throw ProxyConfigurationError(.credentials)

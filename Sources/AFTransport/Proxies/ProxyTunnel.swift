@@ -2,8 +2,8 @@ package import AFLoop
 package import AFWire
 
 package protocol ProxyTunnelClient: AnyObject {
-    func tunnelEstablished(_ tunnel: ProxyTunnel, _ channel: any ByteChannel)
-    func tunnelFailed(_ tunnel: ProxyTunnel, _ failure: TunnelFailure)
+    func tunnelEstablished(_ tunnel: ProxyTunnel, channel: any ByteChannel)
+    func tunnelFailed(_ tunnel: ProxyTunnel, failure: TunnelFailure)
 }
 
 /// Has one exchange with a proxy over a connected channel. It calls nothing back once it has succeeded, failed or been
@@ -19,7 +19,7 @@ package final class ProxyTunnel: ChannelHandler {
 
     package init(
         _ channel: any ByteChannel,
-        _ exchange: any TunnelExchange,
+        exchange: any TunnelExchange,
         buffer: ReadBuffer,
         client: any ProxyTunnelClient
     ) {
@@ -62,7 +62,7 @@ package final class ProxyTunnel: ChannelHandler {
     private func flush() -> Bool {
         while let channel, !unsent.isEmpty {
             guard channel.isWritable else { break }
-            switch unsent.withUnsafeBytes({ channel.write($0, .empty) }) {
+            switch unsent.withUnsafeBytes({ channel.write($0, second: .empty) }) {
             case .wouldBlock, .bytes(0): return unsentIsAnswered()
             case .bytes(let count): unsent.removeFirst(count)
             case .failed(let error):
@@ -125,12 +125,12 @@ package final class ProxyTunnel: ChannelHandler {
         self.client = nil
         self.channel = nil
         channel.handler = nil
-        client?.tunnelEstablished(self, channel)
+        client?.tunnelEstablished(self, channel: channel)
     }
 
     private func fail(_ failure: TunnelFailure) {
         let client = client
         cancel()
-        client?.tunnelFailed(self, failure)
+        client?.tunnelFailed(self, failure: failure)
     }
 }

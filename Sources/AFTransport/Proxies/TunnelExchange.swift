@@ -83,14 +83,14 @@ package struct ConnectExchange: TunnelExchange {
 
     package init(to destination: Endpoint, by route: ProxyRoute) {
         place = destination
-        if let authorization = route.authorization { fields.append("Proxy-Authorization", authorization) }
+        if let authorization = route.authorization { fields.append("Proxy-Authorization", value: authorization) }
         fields.append(contentsOf: route.agent)
         fields.append(contentsOf: route.proxy.tunnelFields.fields)
     }
 
     package mutating func begin() -> [UInt8] {
         var request: [UInt8] = []
-        HeadWriter.appendConnect(to: place, fields, to: &request)
+        HeadWriter.appendConnect(to: place, fields: fields, to: &request)
         return request
     }
 

@@ -98,7 +98,7 @@ package final class WireRequest: Sendable {
     }
 
     /// All fields as HTTP/1.1 sends them, with those that follow from the rest of the request.
-    package var sentFields: HTTPHeaders { HeadWriter.fields(of: head, body.framing) }
+    package var sentFields: HTTPHeaders { HeadWriter.fields(of: head, framing: body.framing) }
 
     /// The same with a change of its head.
     package func changing(_ change: (inout RequestHead) -> Void) -> WireRequest {

@@ -99,7 +99,7 @@ package final class TrustStoreLoader: Sendable {
     package func prepare(
         _ anchors: TrustAnchors,
         for loop: EventLoop,
-        _ ready: @escaping @Sendable (TrustAnchorsError?) -> Void
+        ready: @escaping @Sendable (TrustAnchorsError?) -> Void
     ) {
         guard !anchors.isLoaded else { return ready(TrustStoreLoader.load(anchors)) }
         queue.async {

@@ -205,7 +205,7 @@ package final class Transfer: PoolClient, DeadlineClient {
 
     // MARK: - From the pool
 
-    func attemptFailed(_ error: TransferError, _ report: ConnectionReport) {
+    func attemptFailed(_ error: TransferError, report: ConnectionReport) {
         times.connection = report
         times.isReused = false
         fail(error)
@@ -236,11 +236,11 @@ package final class Transfer: PoolClient, DeadlineClient {
     }
 
     func exchangeBegins(on connection: any HTTPConnection) {
-        carry(on: connection, .began)
+        carry(on: connection, event: .began)
         phase = .sending
     }
 
-    private func carry(on connection: any HTTPConnection, _ event: TransferMachine.Event) {
+    private func carry(on connection: any HTTPConnection, event: TransferMachine.Event) {
         take(event)
         attempt = nil
         self.connection = connection
@@ -263,7 +263,7 @@ package final class Transfer: PoolClient, DeadlineClient {
     }
 
     func follow(on connection: any HTTPConnection) {
-        carry(on: connection, .sentAhead)
+        carry(on: connection, event: .sentAhead)
         phase = .queued
     }
 
@@ -328,14 +328,14 @@ package final class Transfer: PoolClient, DeadlineClient {
         observer?.responseBegan(status: head.status, headBytes: Int64(headBytes))
         phase = .receivingBody
         noteProgress()
-        client?.transferReceivedHead(self, head)
+        client?.transferReceivedHead(self, head: head)
     }
 
     func receivedBody(_ bytes: UnsafeRawBufferPointer) {
         times.responseBodyBytes += Int64(bytes.count)
         observer?.bytesReceived(total: times.responseBodyBytes)
         noteProgress()
-        client?.transferReceivedBody(self, bytes)
+        client?.transferReceivedBody(self, bytes: bytes)
     }
 
     func receivedTrailers(_ trailers: HTTPHeaders) {
@@ -401,7 +401,7 @@ package final class Transfer: PoolClient, DeadlineClient {
         case .impossible:
             let client = client
             leave()
-            client?.transferFailed(self, .fault(TransferMachine.objection(to: event, in: former)))
+            client?.transferFailed(self, error: .fault(TransferMachine.objection(to: event, in: former)))
         default: perform(action, after: former)
         }
     }
@@ -488,7 +488,7 @@ package final class Transfer: PoolClient, DeadlineClient {
         take(.ended)
         (connection, attempt) = (nil, nil)
         forget()
-        client.transferFailed(self, error)
+        client.transferFailed(self, error: error)
     }
 
     /// Wants nothing any more, and gives up what it has.
@@ -553,7 +553,7 @@ package final class Transfer: PoolClient, DeadlineClient {
         if machine.state == .waiting, !hasTimeLeft, let report = host?.attemptReport { times.connection = report }
         self.client = nil
         leave()
-        client?.transferFailed(self, error)
+        client?.transferFailed(self, error: error)
     }
 
     /// Whether a connection is being made for it: then its turn has come, and the dial has a timeout of its own. It

@@ -16,13 +16,13 @@ package protocol TransferClient: DepartureRules {
     /// It would leave without TLS, and the rules forbid that now: the client cancels it.
     func transferIsForbidden(_ transfer: Transfer)
     func transferSentBody(_ transfer: Transfer, total: Int64)
-    func transferReceivedHead(_ transfer: Transfer, _ head: ResponseHead)
+    func transferReceivedHead(_ transfer: Transfer, head: ResponseHead)
     /// Nothing but bytes that are not decoded yet holds up the transfer any more.
     func transferMayDecode(_ transfer: Transfer)
     /// The bytes are valid only during this call.
-    func transferReceivedBody(_ transfer: Transfer, _ bytes: UnsafeRawBufferPointer)
+    func transferReceivedBody(_ transfer: Transfer, bytes: UnsafeRawBufferPointer)
     func transferFinished(_ transfer: Transfer)
-    func transferFailed(_ transfer: Transfer, _ error: TransferError)
+    func transferFailed(_ transfer: Transfer, error: TransferError)
 }
 
 extension TransferClient {
@@ -71,10 +71,10 @@ final class Sink: TransferClient {
     func forbidsTunnel(to endpoint: Endpoint) -> Bool { true }
     func transferIsForbidden(_ transfer: Transfer) { transfer.cancel() }
     func transferSentBody(_ transfer: Transfer, total: Int64) {}
-    func transferReceivedHead(_ transfer: Transfer, _ head: ResponseHead) {}
+    func transferReceivedHead(_ transfer: Transfer, head: ResponseHead) {}
 
     func transferMayDecode(_ transfer: Transfer) {}
-    func transferReceivedBody(_ transfer: Transfer, _ bytes: UnsafeRawBufferPointer) {
+    func transferReceivedBody(_ transfer: Transfer, bytes: UnsafeRawBufferPointer) {
         taken += Int64(bytes.count)
         guard taken <= Sink.capacity else { return transfer.cancel() }
         tap?.append(bytes)
@@ -84,5 +84,5 @@ final class Sink: TransferClient {
         tap?.finish()
     }
 
-    func transferFailed(_ transfer: Transfer, _ error: TransferError) {}
+    func transferFailed(_ transfer: Transfer, error: TransferError) {}
 }

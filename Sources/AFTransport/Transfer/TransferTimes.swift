@@ -61,16 +61,16 @@ package final class SideHeads: Sendable {
     package let interim: [ResponseHead]
     package let trailers: HTTPHeaders?
 
-    private init(_ interim: [ResponseHead], _ trailers: HTTPHeaders?) {
+    private init(_ interim: [ResponseHead], trailers: HTTPHeaders?) {
         self.interim = interim
         self.trailers = trailers
     }
 
     package static func adding(_ head: ResponseHead, to others: SideHeads?) -> SideHeads {
-        SideHeads((others?.interim ?? []) + [head], others?.trailers)
+        SideHeads((others?.interim ?? []) + [head], trailers: others?.trailers)
     }
 
     package static func adding(_ trailers: HTTPHeaders, to others: SideHeads?) -> SideHeads {
-        SideHeads(others?.interim ?? [], trailers)
+        SideHeads(others?.interim ?? [], trailers: trailers)
     }
 }

@@ -67,12 +67,12 @@ public struct ServerTrust: Sendable {
         guard let leaf = servedChain.first, let name = PeerName(host), !HostnameMatcher.matches(leaf, name) else {
             return nil
         }
-        return NameText.mismatch(leaf, name)
+        return NameText.mismatch(leaf, name: name)
     }
 
     /// The result for a host that no certificate can be for.
     package func refusal(for host: String) -> TrustEvaluation {
-        ChainEvaluator.refusal(.name, "no certificate can be for the host \"\(host)\"", served: servedChain)
+        ChainEvaluator.refusal(.name, message: "no certificate can be for the host \"\(host)\"", served: servedChain)
     }
 
     /// Evaluates the chain in another way.
@@ -104,7 +104,7 @@ public struct ServerTrust: Sendable {
                 allowsPartialChain: question.allowsPartialChain
             )
         } catch {
-            return ChainEvaluator.refusal(.other, error.description, served: servedChain)
+            return ChainEvaluator.refusal(.other, message: error.description, served: servedChain)
         }
     }
 
@@ -123,7 +123,7 @@ public struct ServerTrust: Sendable {
     // MARK: - Later
 
     /// The same server at another moment, with the findings of this one. The caller must look at the dates itself.
-    package func dated(_ moment: Int64) -> ServerTrust { ServerTrust(self, moment) }
+    package func dated(_ moment: Int64) -> ServerTrust { ServerTrust(self, moment: moment) }
 
     /// The standard evaluation has been made, and found the server trusted.
     package var isKnownTrusted: Bool {
@@ -154,7 +154,7 @@ public struct ServerTrust: Sendable {
         )
     }
 
-    private init(_ other: ServerTrust, _ moment: Int64) {
+    private init(_ other: ServerTrust, moment: Int64) {
         servedChain = other.servedChain
         host = other.host
         anchors = other.anchors

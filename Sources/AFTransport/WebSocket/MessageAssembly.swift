@@ -92,6 +92,6 @@ struct MessageAssembly {
 
 extension WebSocketFailure {
     fileprivate static var invalidText: WebSocketFailure {
-        .violation(WebSocketViolation(WebSocketViolation.invalidPayload, "a text is not UTF-8"))
+        .violation(WebSocketViolation(WebSocketViolation.invalidPayload, reason: "a text is not UTF-8"))
     }
 }

@@ -143,7 +143,7 @@ struct WebSocketOutbox {
         guard !buffer.isEmpty else { return .empty }
         guard channel.isWritable else { return .blocked }
         let result = buffer.withUnsafeBytes { bytes in
-            channel.write(UnsafeRawBufferPointer(rebasing: bytes[writtenOfBuffer...]), .empty)
+            channel.write(UnsafeRawBufferPointer(rebasing: bytes[writtenOfBuffer...]), second: .empty)
         }
         switch result {
         case .wouldBlock: return .blocked
@@ -193,7 +193,7 @@ struct WebSocketOutbox {
 
     private mutating func encode(_ opcode: WebSocketOpcode, _ payload: [UInt8]) {
         let mask = makeMask()
-        payload.withUnsafeBytes { WebSocketWriter.append(opcode, $0, mask: mask, to: &buffer) }
+        payload.withUnsafeBytes { WebSocketWriter.append(opcode, payload: $0, mask: mask, to: &buffer) }
     }
 
     private mutating func beginFrame() {
@@ -202,7 +202,7 @@ struct WebSocketOutbox {
         let count = min(message.count - message.taken, Self.frameLimit)
         WebSocketWriter.appendHead(
             message.nextOpcode(),
-            count,
+            count: count,
             isFinal: message.taken + count == message.count,
             mask: mask,
             to: &buffer
@@ -257,7 +257,7 @@ struct WebSocketOutbox {
         packed.withUnsafeBytes { packed in
             WebSocketWriter.append(
                 opcode,
-                packed,
+                payload: packed,
                 isFinal: isComplete,
                 isCompressed: isFirst,
                 mask: mask,

@@ -49,7 +49,7 @@ final class CacheAccess: TimerTarget {
     var ticket: CacheTicket { store?.ticket ?? .none }
 
     /// Whether the cache might have an answer to a request. Quick: for the requests of most programs it has none.
-    func mayHelp(_ request: WireRequest, _ policy: URLRequest.CachePolicy) -> Bool {
+    func mayHelp(_ request: WireRequest, policy: URLRequest.CachePolicy) -> Bool {
         guard !request.opensWebSocket else { return false }
         guard policy == .useProtocolCachePolicy else { return true }
         guard request.head.method == "GET" || request.head.method == "HEAD" else { return false }
@@ -91,9 +91,9 @@ final class CacheAccess: TimerTarget {
             && !frozen.mentionsCaches
         if isPlain { return .known(.network(HTTPHeaders())) }
         let request = CacheRequest.of(frozen)
-        let look = CacheLookUp(request, question, request.mayBeAnswered ? store : nil)
+        let look = CacheLookUp(request, question: question, store: request.mayBeAnswered ? store : nil)
         guard let store, request.mayBeAnswered, look.mayBeAnswered else { return .known(look.finding(nil, now: now)) }
-        return switch store.glance(at: request.key, look.choose) {
+        return switch store.glance(at: request.key, choose: look.choose) {
         case .nothing: .known(look.finding(nil, now: now))
         case .found(let entry): .known(look.finding(entry, now: now))
         case .unknown: .onDisk(look)
@@ -103,9 +103,9 @@ final class CacheAccess: TimerTarget {
     /// Asks the disk.
     ///
     /// - Parameter done: Called once, on the loop, when a worker has asked the disk or the disk takes too long.
-    func ask(_ look: CacheLookUp, _ done: @escaping (CacheFinding) -> Void) {
+    func ask(_ look: CacheLookUp, done: @escaping (CacheFinding) -> Void) {
         guard let store else { return done(look.finding(nil, now: now)) }
-        let inquiry = DiskInquiry(on: world.loop, done)
+        let inquiry = DiskInquiry(on: world.loop, done: done)
         // A request that may not be sent to the server waits for the disk, however long it takes.
         if case .network(let fields) = look.finding(nil, now: now) {
             guard !isDiskHanging else { return done(.network(fields)) }
@@ -116,7 +116,7 @@ final class CacheAccess: TimerTarget {
         }
         let bound = LoopBound(confined: (access: self, inquiry: inquiry), on: world.loop)
         ownWorker().run { [world] in
-            let entry = store.load(look.request.key, look.choose)
+            let entry = store.load(look.request.key, choose: look.choose)
             world.enqueue {
                 let (access, inquiry) = bound.value
                 access.isDiskHanging = false
@@ -148,7 +148,7 @@ final class CacheAccess: TimerTarget {
     ///   - mayStore: Whether every session that shares the hit would have trusted the server.
     func confirm(
         _ hit: CacheHit,
-        _ headers: HTTPHeaders,
+        headers: HTTPHeaders,
         sent: CacheInstant,
         mayStore: Bool = true
     ) -> Confirmation {
@@ -185,19 +185,20 @@ final class CacheAccess: TimerTarget {
     // MARK: - 4: something came from the network
 
     /// Removes the stored responses that the response to a request shows to be outdated.
-    func note(_ status: Int, _ headers: HTTPHeaders, to frozen: WireRequest) {
+    func note(_ status: Int, headers: HTTPHeaders, to frozen: WireRequest) {
         guard status < 400, let store else { return }
         let request = CacheRequest.of(frozen)
-        if request.method == .head { return noteHead(status, headers, to: request, store) }
-        let isUrgent = CacheRules.invalidated(by: request, status: status, headers)
+        if request.method == .head { return noteHead(status, headers: headers, to: request, store: store) }
+        let isUrgent = CacheRules.invalidated(by: request, status: status, headers: headers)
             .reduce(false) { store.forget($1) || $0 }
         if isUrgent { catchUp() }
     }
 
     /// A response that is only on disk stays: once it is stale, its server is asked before it is used.
-    private func noteHead(_ status: Int, _ headers: HTTPHeaders, to request: CacheRequest, _ store: CacheStore) {
+    private func noteHead(_ status: Int, headers: HTTPHeaders, to request: CacheRequest, store: CacheStore) {
         let outdated = store.known(of: request.key).filter { entry in
-            CacheRules.mayAnswer(entry.head, request) && CacheRules.isOutdated(entry.head, byHead: status, headers)
+            CacheRules.mayAnswer(entry.head, request: request)
+                && CacheRules.isOutdated(entry.head, byHead: status, headers: headers)
         }
         for entry in outdated { store.forget(entry.id) }
         if !outdated.isEmpty { catchUp() }
@@ -212,8 +213,8 @@ final class CacheAccess: TimerTarget {
     ///   - isDecoded: Whether the body comes without the content coding that the fields name.
     func beginStore(
         _ status: Int,
-        _ version: HTTPVersion,
-        _ headers: HTTPHeaders,
+        version: HTTPVersion,
+        headers: HTTPHeaders,
         for question: CacheQuestion,
         sent: CacheInstant,
         ticket: CacheTicket,
@@ -223,14 +224,14 @@ final class CacheAccess: TimerTarget {
         let facts = ResponseFacts(of: headers)
         guard let store, question.request.method == "GET",
             // A response of no use to the cache, or too long for it, may still replace a stored one.
-            CacheRules.mayBeOfUse(status, facts) && store.bodyLimit > 0 || store.mayHoldOutdated
+            CacheRules.mayBeOfUse(status, facts: facts) && store.bodyLimit > 0 || store.mayHoldOutdated
         else { return nil }
         let request = CacheRequest.of(question.request)
         let (came, options) = (now, store.options)
         let names = facts.contains(.vary) ? VaryField.names(in: headers) ?? [] : []
         let head = StoredHead(
             key: request.key,
-            partition: CachePartition(question.scope, for: request.identities, options),
+            partition: CachePartition(question.scope, for: request.identities, options: options),
             vary: names.map { VaryField($0, of: request.headers) },
             isDecoded: isDecoded,
             status: status,
@@ -240,20 +241,20 @@ final class CacheAccess: TimerTarget {
             responseTime: came.wall,
             responseMonotonic: came.monotonic,
             options: options,
-            cookies: CookieOrigin(question.cookies, of: request, options),
+            cookies: CookieOrigin(question.cookies, of: request, options: options),
             facts: facts
         )
         let storage = CacheRules.mayStore(head, for: request)
         guard storage != .no else {
             // RFC 9111 §4.3.3: the response that must not be stored has replaced the stored one.
             if CacheRules.replaces(status), !request.isPartial, !request.isConditional {
-                forgetFormer(request, question.scope, isDecoded, store)
+                forgetFormer(request, scope: question.scope, isDecoded: isDecoded, store: store)
             }
             return nil
         }
         return CacheWriter(
             head,
-            request,
+            request: request,
             under: question.scope,
             limit: store.bodyLimit,
             announced: announced,
@@ -266,9 +267,9 @@ final class CacheAccess: TimerTarget {
 
     private func forgetFormer(
         _ request: CacheRequest,
-        _ scope: TrustScope,
-        _ isDecoded: Bool,
-        _ store: CacheStore
+        scope: TrustScope,
+        isDecoded: Bool,
+        store: CacheStore
     ) {
         guard !request.control.noStore else { return }
         let isGone = store.forgetAnswer(request.key) { entries in

@@ -13,14 +13,14 @@ struct CacheLookUp: Sendable {
     private let url: URL
     private let ticket: CacheTicket
 
-    init(_ request: CacheRequest, _ question: CacheQuestion, _ store: CacheStore?) {
+    init(_ request: CacheRequest, question: CacheQuestion, store: CacheStore?) {
         // Taken before the look-up: a response that is removed after that stays removed.
         ticket = store?.ticket ?? .none
         self.request = request
         policy = question.policy
         scope = question.scope
         decodes = question.decodes
-        origin = CookieOrigin(question.cookies, of: request, store?.options ?? [])
+        origin = CookieOrigin(question.cookies, of: request, options: store?.options ?? [])
         url = question.request.location
     }
 
@@ -69,7 +69,7 @@ final class DiskInquiry: TimerTarget {
     private var waiting: ((CacheFinding) -> Void)?
     private var limit: (timer: TimerID, otherwise: () -> CacheFinding)?
 
-    init(on loop: EventLoop, _ done: @escaping (CacheFinding) -> Void) {
+    init(on loop: EventLoop, done: @escaping (CacheFinding) -> Void) {
         self.loop = loop
         waiting = done
     }

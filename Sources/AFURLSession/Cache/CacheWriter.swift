@@ -25,7 +25,7 @@ final class CacheWriter: BodyTap {
     ///   - access: Hears when the store has changed.
     init(
         _ head: StoredHead,
-        _ request: CacheRequest,
+        request: CacheRequest,
         under scope: TrustScope,
         limit: Int,
         announced: Int64,
@@ -89,7 +89,7 @@ final class CacheWriter: BodyTap {
         let headers = http.map { CacheRules.storedFields($0.headers) } ?? head.headers
         let own = StoredHead(
             key: head.key,
-            partition: CachePartition(scope, for: request.identities, head.options),
+            partition: CachePartition(scope, for: request.identities, options: head.options),
             vary: (VaryField.names(in: headers) ?? []).map { VaryField($0, of: request.headers) },
             isDecoded: head.isDecoded,
             status: http?.statusCode ?? head.status,
@@ -103,17 +103,17 @@ final class CacheWriter: BodyTap {
         )
         let storage = CacheRules.mayStore(own, for: request)
         guard storage != .no else { return giveUp() }
-        insert(CacheEntry(own, answer, mayGoToDisk: mayGoToDisk && storage == .anywhere))
+        insert(CacheEntry(own, cached: answer, mayGoToDisk: mayGoToDisk && storage == .anywhere))
     }
 
     private func insert(_ entry: CacheEntry) {
         let (request, head, scope) = (request, head, scope)
         body = nil
         let isStored = store.insert(entry, ticket: ticket) { former in
-            CacheRules.matches(former.head, request, under: scope, decodes: head.isDecoded)
+            CacheRules.matches(former.head, request: request, under: scope, decodes: head.isDecoded)
                 || CacheRules.isForOtherCookies(
                     former.head,
-                    request,
+                    request: request,
                     of: head.cookies,
                     under: scope,
                     decodes: head.isDecoded

@@ -10,7 +10,7 @@ extension Load {
         // The new task would not see a cancellation of the former one, so it takes effect here.
         guard former.state != .canceling else { return fail(.cancelled) }
         let session = former.session
-        let task = session.make { URLSessionDownloadTask(continuing: former, $0) }
+        let task = session.make { URLSessionDownloadTask(continuing: former, identifier: $0) }
         session.forgetMade(task)
         let consumer = DownloadConsumer(.delegate)
         let isComplete = handOver(to: task, consumer: consumer)

@@ -363,7 +363,12 @@ extension DownloadConsumer {
             return point = load.asksForPart ? nil : ResumePoint(response, to: request)
         }
         let length = response.expectedContentLength
-        var answer = ResumeAnswer.judge(response.statusCode, response.headers, length: length, at: part.record.point)
+        var answer = ResumeAnswer.judge(
+            response.statusCode,
+            headers: response.headers,
+            length: length,
+            at: part.record.point
+        )
         // The part came under another judgement: an impostor may have sent it.
         if answer.continuesPart, scope != part.record.scope { answer = .unusable }
         switch answer {
@@ -468,7 +473,7 @@ extension DownloadConsumer {
             (store: inout DownloadStore) -> Data? in
             // Bytes that cannot be written are not kept, but those that were written before are.
             if !pieces.isEmpty { try? store.append(pieces) }
-            return store.keep(upTo: limit) { ResumeRecord(request, at: point, $0, under: scope).encodedIfSane() }
+            return store.keep(upTo: limit) { ResumeRecord(request, at: point, part: $0, under: scope).encodedIfSane() }
         } then: {
             consumer.value.end(with: $0, reported, bound.value)
         }
@@ -490,6 +495,6 @@ extension DownloadConsumer {
         guard let data else { return load.end(error) }
         var details = error.userInfo
         details[NSURLSessionDownloadTaskResumeData] = data
-        load.end(URLError(reporting: error.code, details))
+        load.end(URLError(reporting: error.code, details: details))
     }
 }

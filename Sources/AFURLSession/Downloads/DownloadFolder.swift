@@ -42,7 +42,7 @@ struct DownloadFolder: Sendable {
             path = beginning + found.name
             folder = found.folder
         } catch {
-            throw FileFailure(.openFolder, at: beginning + DownloadFolder.name, error)
+            throw FileFailure(.openFolder, at: beginning + DownloadFolder.name, cause: error)
         }
         sweepOnce()
     }

@@ -51,7 +51,7 @@ struct DownloadStore: Sendable {
         do throws(SystemCallError) {
             try made.file.write(pieces.map(\.bytes), at: length, written: &written)
         } catch {
-            throw FileFailure(.write, at: made.folder.path, error)
+            throw FileFailure(.write, at: made.folder.path, cause: error)
         }
     }
 
@@ -66,7 +66,7 @@ struct DownloadStore: Sendable {
             self.made = made
             return made
         } catch {
-            throw FileFailure(.create, at: folder.path, error)
+            throw FileFailure(.create, at: folder.path, cause: error)
         }
     }
 
@@ -84,7 +84,7 @@ struct DownloadStore: Sendable {
             published = file
             return file
         } catch {
-            throw FileFailure(error.call == .close ? .close : .name, at: made.folder.path, error)
+            throw FileFailure(error.call == .close ? .close : .name, at: made.folder.path, cause: error)
         }
     }
 

@@ -50,11 +50,11 @@ public struct PartialTransfer: Hashable, Sendable {
     public func answer(_ response: HTTPURLResponse) -> Answer {
         let answer = ResumeAnswer.judge(
             response.statusCode,
-            response.headers,
+            headers: response.headers,
             length: response.expectedContentLength,
             at: offset,
             of: nil,
-            known
+            validator: known
         )
         switch answer {
         case .rest(let end, _): return .rest(upTo: end)

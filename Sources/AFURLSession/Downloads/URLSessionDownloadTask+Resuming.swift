@@ -48,10 +48,10 @@ extension URLSessionDownloadTask {
     ) {
         self.init(
             request,
-            identifier,
+            identifier: identifier,
             in: session,
             consumer: DownloadConsumer(receiver, after: origin),
-            receiver.completionWithoutFile
+            completion: receiver.completionWithoutFile
         )
     }
 }

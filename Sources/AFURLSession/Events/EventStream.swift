@@ -170,7 +170,7 @@ public struct EventStream: AsyncSequence, Sendable {
                 let isLast = connection.map { $0.isOver || !$0.isRemote } ?? false
                 connection = nil
                 guard let wait = isLast ? nil : waitToConnectAgain(after: ending) else {
-                    try await end(ending.error, actor)
+                    try await end(ending.error, actor: actor)
                     return nil
                 }
                 let attempt = failures + 1
@@ -180,7 +180,7 @@ public struct EventStream: AsyncSequence, Sendable {
                 do {
                     try await LoopSleep.sleep(for: wait, in: stream.session)
                 } catch {
-                    try await end(error, actor)
+                    try await end(error, actor: actor)
                 }
             }
             return nil
@@ -212,7 +212,7 @@ public struct EventStream: AsyncSequence, Sendable {
             if let milliseconds = parser.retry { retry = .milliseconds(Swift.min(milliseconds, Int(Int32.max))) }
         }
 
-        private mutating func end(_ error: (any Error)?, _ actor: isolated (any Actor)?) async throws {
+        private mutating func end(_ error: (any Error)?, actor: isolated (any Actor)?) async throws {
             isOver = true
             await stream.tell(actor) { $0.eventStream($1, didEndWith: error) }
             if let error { throw error }
@@ -242,7 +242,7 @@ public struct EventStream: AsyncSequence, Sendable {
     /// Calls the delegate, if it wants to hear of streams, and waits until it has returned.
     fileprivate func tell(
         _ actor: isolated (any Actor)?,
-        _ call: @escaping @Sendable (any EventStreamDelegate, EventStream) -> Void
+        call: @escaping @Sendable (any EventStreamDelegate, EventStream) -> Void
     ) async {
         guard let listener else { return }
         await session.onDelegateQueue { call(listener, self) }

@@ -21,7 +21,7 @@ final class LoopSleep: TimerTarget {
         let sleep = LoopBound(LoopSleep(session), on: world.loop)
         await withTaskCancellationHandler {
             await withUnsafeContinuation { continuation in
-                world.enqueue { sleep.value.start(duration, continuation) }
+                world.enqueue { sleep.value.start(duration, continuation: continuation) }
             }
         } onCancel: {
             world.enqueue { sleep.value.cancel() }
@@ -29,7 +29,7 @@ final class LoopSleep: TimerTarget {
         if Task.isCancelled { throw LoadError.cancelled.urlError(for: nil) }
     }
 
-    private func start(_ duration: Duration, _ continuation: UnsafeContinuation<Void, Never>) {
+    private func start(_ duration: Duration, continuation: UnsafeContinuation<Void, Never>) {
         self.continuation = continuation
         if isCancelled || session.value.isInvalidated { return finish() }
         session.value.sleepers[ObjectIdentifier(self)] = cancel

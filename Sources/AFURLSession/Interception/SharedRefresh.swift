@@ -27,7 +27,7 @@ final class SharedRefresh: Sendable {
             return state.next
         }
         await withTaskCancellationHandler {
-            await withUnsafeContinuation { wait($0, number) }
+            await withUnsafeContinuation { wait($0, number: number) }
         } onCancel: {
             leave(number)
         }
@@ -36,7 +36,7 @@ final class SharedRefresh: Sendable {
         if let error { throw error }
     }
 
-    private func wait(_ continuation: UnsafeContinuation<Void, Never>, _ number: Int) {
+    private func wait(_ continuation: UnsafeContinuation<Void, Never>, number: Int) {
         let isAtOnce = state.withLock { state in
             guard !state.isOver, !state.gone.contains(number) else { return true }
             state.waiting[number] = continuation

@@ -189,16 +189,16 @@ public final class TokenInterceptor: TaskInterceptor {
                 let made = try await TokenRefresh.$refresher.withValue(ObjectIdentifier(self)) {
                     try await refresh(refused)
                 }
-                ended(shared, made)
+                ended(shared, token: made)
                 shared.end(nil)
             } catch {
-                ended(shared, nil)
+                ended(shared, token: nil)
                 shared.end(error)
             }
         }
     }
 
-    private func ended(_ shared: SharedRefresh, _ token: String?) {
+    private func ended(_ shared: SharedRefresh, token: String?) {
         state.withLock { state in
             // The program may have set a token meanwhile.
             guard state.refresh === shared else { return }

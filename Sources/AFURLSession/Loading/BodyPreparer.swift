@@ -20,20 +20,20 @@ final class BodyPreparer: StreamProvider {
     }
 
     /// Calls back once, in a later turn.
-    func prepare(_ body: TaskBody, of request: WireRequest, _ done: @escaping (Prepared) -> Void) {
+    func prepare(_ body: TaskBody, of request: WireRequest, done: @escaping (Prepared) -> Void) {
         switch body {
-        case .file(let url): openFile(url, done)
+        case .file(let url): openFile(url, done: done)
         case .streamed:
-            supplyStream { [self] in openStream($0 ?? load?.presentRequest?.bodyStream, for: request, done) }
-        case .request, .data: openStream(load?.presentRequest?.bodyStream, for: request, done)
+            supplyStream { [self] in openStream($0 ?? load?.presentRequest?.bodyStream, for: request, done: done) }
+        case .request, .data: openStream(load?.presentRequest?.bodyStream, for: request, done: done)
         }
     }
 
     // MARK: - Streams
 
-    private func openStream(_ stream: HandedStream?, for request: WireRequest, _ done: @escaping (Prepared) -> Void) {
+    private func openStream(_ stream: HandedStream?, for request: WireRequest, done: @escaping (Prepared) -> Void) {
         guard let stream else { return done(.failure(.transfer(.body(.noStream)))) }
-        StreamBody.open(stream, announced: request.body.length.map(Int64.init), self) { opened in
+        StreamBody.open(stream, announced: request.body.length.map(Int64.init), provider: self) { opened in
             done(opened.map { (request, $0) }.mapError { .transfer(.body($0)) })
         }
     }
@@ -68,14 +68,14 @@ final class BodyPreparer: StreamProvider {
 
     // MARK: - Files
 
-    private func openFile(_ url: URL, _ done: @escaping (Prepared) -> Void) {
+    private func openFile(_ url: URL, done: @escaping (Prepared) -> Void) {
         let worker = platform.workers.sharedWorker()
         let loop = platform.loop
         let preparer = LoopBound(confined: self, on: loop)
         let bound = LoopBound(confined: done, on: loop)
         worker.run {
             let opened = BodyPreparer.open(url)
-            loop.enqueue { bound.value(preparer.value.freeze(opened, worker)) }
+            loop.enqueue { bound.value(preparer.value.freeze(opened, worker: worker)) }
         }
     }
 
@@ -93,9 +93,9 @@ final class BodyPreparer: StreamProvider {
         }
     }
 
-    private func freeze(_ opened: Result<FilePass, BodyFailure>, _ worker: any BlockingWorker) -> Prepared {
+    private func freeze(_ opened: Result<FilePass, BodyFailure>, worker: any BlockingWorker) -> Prepared {
         opened.mapError { .transfer(.body($0)) }.flatMap { pass in
-            let body = FileBody(pass, worker, on: platform.loop)
+            let body = FileBody(pass, worker: worker, on: platform.loop)
             let frozen = frozen(announcing: pass.size)
             if case .failure = frozen { body.close() }
             return frozen.map { ($0, body) }

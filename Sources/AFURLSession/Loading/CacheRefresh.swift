@@ -23,7 +23,7 @@ final class CacheRefresh: TransferClient, RequestOwner {
     private var content: CodedBody?
     private var decoding: Decoding?
 
-    private init(_ hit: CacheHit, _ question: CacheQuestion, _ security: SecurityContext?, _ load: Load) {
+    private init(_ hit: CacheHit, question: CacheQuestion, security: SecurityContext?, load: Load) {
         self.security = security
         self.hit = hit
         self.question = question
@@ -35,13 +35,13 @@ final class CacheRefresh: TransferClient, RequestOwner {
     }
 
     /// - Parameter request: The request with the fields that make it conditional.
-    static func begin(_ request: WireRequest, _ hit: CacheHit, _ question: CacheQuestion, after load: Load) {
+    static func begin(_ request: WireRequest, hit: CacheHit, question: CacheQuestion, after load: Load) {
         let session = load.session
         guard !session.isInvalidated, var key = try? session.connectionKey(for: request, judgedBy: nil),
             session.beginRefresh(of: hit.entry.id)
         else { return }
         key.follow(session.settings.limits.link.terms(for: request.terms.limits))
-        let refresh = CacheRefresh(hit, question, key.security, load)
+        let refresh = CacheRefresh(hit, question: question, security: key.security, load: load)
         let transfer = Transfer(
             request,
             key: key,
@@ -67,19 +67,19 @@ final class CacheRefresh: TransferClient, RequestOwner {
 
     func transferSentBody(_ transfer: Transfer, total: Int64) {}
 
-    func transferReceivedHead(_ transfer: Transfer, _ head: ResponseHead) {
+    func transferReceivedHead(_ transfer: Transfer, head: ResponseHead) {
         // The rules may have changed while it waited for a connection.
         guard !transfer.wasDecidedElsewhere, transfer.key.security === security else { return transfer.cancel() }
         for step in session.steps.learning { step.learn(from: head, of: transfer, for: self) }
         guard head.status != 304 else {
-            _ = cache.confirm(hit, head.headers, sent: sent)
+            _ = cache.confirm(hit, headers: head.headers, sent: sent)
             return
         }
         guard head.status < 500 else { return transfer.cancel() }
         writer = cache.beginStore(
             head.status,
-            head.version,
-            head.headers,
+            version: head.version,
+            headers: head.headers,
             for: question,
             sent: sent,
             ticket: ticket,
@@ -87,13 +87,13 @@ final class CacheRefresh: TransferClient, RequestOwner {
             isDecoded: question.decodes
         )
         if question.decodes {
-            let decoding = Decoding(self, transfer)
+            let decoding = Decoding(self, transfer: transfer)
             self.decoding = decoding
             content = CodedBody(
                 ContentPlan(head.headers, status: head.status),
                 of: decoding,
                 within: session.settings.content.limits,
-                session.world.platform.contentPage.value,
+                page: session.world.platform.contentPage.value,
                 on: session.loop
             )
         }
@@ -111,7 +111,7 @@ final class CacheRefresh: TransferClient, RequestOwner {
         content?.goOnSoon()
     }
 
-    func transferReceivedBody(_ transfer: Transfer, _ bytes: UnsafeRawBufferPointer) {
+    func transferReceivedBody(_ transfer: Transfer, bytes: UnsafeRawBufferPointer) {
         if let content { content.receive(bytes) } else { append(bytes, of: transfer) }
     }
 
@@ -131,7 +131,7 @@ final class CacheRefresh: TransferClient, RequestOwner {
         content = nil
     }
 
-    func transferFailed(_ transfer: Transfer, _ error: TransferError) {}
+    func transferFailed(_ transfer: Transfer, error: TransferError) {}
 
     deinit {
         session.endRefresh(of: hit.entry.id)
@@ -144,7 +144,7 @@ final class CacheRefresh: TransferClient, RequestOwner {
         private let transfer: Transfer
         private var kept: CacheRefresh?
 
-        init(_ refresh: CacheRefresh, _ transfer: Transfer) {
+        init(_ refresh: CacheRefresh, transfer: Transfer) {
             self.refresh = refresh
             self.transfer = transfer
         }

@@ -28,7 +28,7 @@ final class ChallengeDelivery {
     private weak var session: SessionCore?
     private weak var taskDelegate: (any URLSessionTaskDelegate)?
 
-    init(_ task: URLSessionTask, _ taskDelegate: (any URLSessionTaskDelegate)?, in session: SessionCore) {
+    init(_ task: URLSessionTask, taskDelegate: (any URLSessionTaskDelegate)?, in session: SessionCore) {
         self.task = task
         self.taskDelegate = taskDelegate
         self.session = session
@@ -45,8 +45,8 @@ final class ChallengeDelivery {
     ///   - answer: Called once, on the loop: at once with nil if no delegate has a method.
     func ask(
         _ levels: [Level],
-        _ makeChallenge: @escaping (any URLAuthenticationChallengeSender) -> URLAuthenticationChallenge,
-        _ answer: @escaping (Answer?) -> Void
+        makeChallenge: @escaping (any URLAuthenticationChallengeSender) -> URLAuthenticationChallenge,
+        answer: @escaping (Answer?) -> Void
     ) {
         let levels = rest(of: levels[...])
         guard let level = levels.first, let task, let session, !task.load.value.isCompleted else { return answer(nil) }
@@ -55,7 +55,7 @@ final class ChallengeDelivery {
             if isLeft { return answer(nil) }
             if let given { return answer(given) }
             let own = standardAnswer(at: level)
-            ask(Array(levels.dropFirst()), makeChallenge) { answer($0 ?? own) }
+            ask(Array(levels.dropFirst()), makeChallenge: makeChallenge) { answer($0 ?? own) }
         }
         let loop = session.loop
         let asked = LoopBound(confined: question, on: loop)
@@ -64,7 +64,7 @@ final class ChallengeDelivery {
             let isLeft = credential === URLCredential.unanswered
             loop.enqueue { asked.value.answer(isLeft ? nil : (disposition, credential)) }
         }
-        post(makeChallenge(CompletionSender(completion)), about: task, in: session, to: level, completion)
+        post(makeChallenge(CompletionSender(completion)), about: task, in: session, to: level, completion: completion)
     }
 
     /// The answer of a delegate that has a method and leaves the challenge, if no other delegate has one: it was asked, and
@@ -82,7 +82,7 @@ final class ChallengeDelivery {
         about task: URLSessionTask,
         in session: SessionCore,
         to level: Level,
-        _ completion: @escaping ChallengeCompletion
+        completion: @escaping ChallengeCompletion
     ) {
         switch level {
         case .session:
@@ -161,8 +161,8 @@ final class CompletionSender: NSObject, URLAuthenticationChallengeSender {
 final class CredentialChallenges {
     private let post: ChallengeDelivery
 
-    init(_ task: URLSessionTask, _ taskDelegate: (any URLSessionTaskDelegate)?, in session: SessionCore) {
-        post = ChallengeDelivery(task, taskDelegate, in: session)
+    init(_ task: URLSessionTask, taskDelegate: (any URLSessionTaskDelegate)?, in session: SessionCore) {
+        post = ChallengeDelivery(task, taskDelegate: taskDelegate, in: session)
     }
 
     /// Asks for one answer.
@@ -174,7 +174,7 @@ final class CredentialChallenges {
     func ask(
         _ question: CredentialQuestion,
         after response: URLResponse,
-        _ answer: @escaping (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+        answer: @escaping (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
         post.ask(CredentialChallenges.levels(for: question.space.authenticationMethod)) { sender in
             URLAuthenticationChallenge(
@@ -185,7 +185,7 @@ final class CredentialChallenges {
                 error: nil,
                 sender: sender
             )
-        } _: { given in
+        } answer: { given in
             answer(given?.disposition ?? .performDefaultHandling, given?.credential)
         }
     }
@@ -197,7 +197,7 @@ final class CredentialChallenges {
 }
 
 extension CredentialAnswer {
-    init(_ disposition: URLSession.AuthChallengeDisposition, _ credential: URLCredential?) {
+    init(_ disposition: URLSession.AuthChallengeDisposition, credential: URLCredential?) {
         self =
             switch disposition {
             case .useCredential: .use(credential)

@@ -45,7 +45,7 @@ final class CodedBody: TurnEndTarget {
         _ plan: ContentPlan,
         of load: any DecodedBodyTarget,
         within limits: ContentDecoder.Limits,
-        _ page: ContentPage,
+        page: ContentPage,
         on loop: EventLoop
     ) {
         switch plan {

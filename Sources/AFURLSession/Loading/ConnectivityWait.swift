@@ -25,7 +25,7 @@ final class ConnectivityWait: ChangeMonitorClient, TimerTarget, StopsWithLoad {
     /// - Parameters:
     ///   - deadline: When to stop waiting if the network does not come back.
     ///   - tryAgain: Called when the network may be there, or at the deadline.
-    func begin(until deadline: LoopInstant, _ tryAgain: @escaping () -> Void) {
+    func begin(until deadline: LoopInstant, tryAgain: @escaping () -> Void) {
         stop()
         self.tryAgain = tryAgain
         let loop = world.loop

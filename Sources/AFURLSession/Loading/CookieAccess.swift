@@ -9,7 +9,7 @@ struct CookieAccess: Sendable {
     private let mainDocument: CookieQuestion.MainDocument
 
     /// Nil if cookies are neither sent nor stored.
-    init?(_ settings: CookieSettings, _ request: RequestCookies) {
+    init?(_ settings: CookieSettings, request: RequestCookies) {
         guard settings.setsCookies, request.isHandled, settings.policy != .never, let storage = settings.storage else {
             return nil
         }

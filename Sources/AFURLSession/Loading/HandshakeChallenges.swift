@@ -19,11 +19,11 @@ final class HandshakeChallenges: HandshakeDelegate {
 
     init(
         _ task: URLSessionTask,
-        _ taskDelegate: (any URLSessionTaskDelegate)?,
-        _ endpoint: Endpoint,
+        taskDelegate: (any URLSessionTaskDelegate)?,
+        endpoint: Endpoint,
         in session: SessionCore
     ) {
-        post = ChallengeDelivery(task, taskDelegate, in: session)
+        post = ChallengeDelivery(task, taskDelegate: taskDelegate, in: session)
         self.endpoint = endpoint
         self.task = task
         events = session.events
@@ -31,9 +31,9 @@ final class HandshakeChallenges: HandshakeDelegate {
 
     var mayBeAsked: Bool { post.mayAsk(HandshakeChallenges.levels) }
 
-    func ask(_ question: HandshakeQuestion, _ answer: @escaping (HandshakeAnswer) -> Void) {
+    func ask(_ question: HandshakeQuestion, answer: @escaping (HandshakeAnswer) -> Void) {
         let space = space(for: question)
-        events?.challenged(task.taskIdentifier, space)
+        events?.challenged(task.taskIdentifier, space: space)
         post.ask(HandshakeChallenges.levels) { sender in
             URLAuthenticationChallenge(
                 protectionSpace: space,
@@ -43,8 +43,8 @@ final class HandshakeChallenges: HandshakeDelegate {
                 error: nil,
                 sender: sender
             )
-        } _: { given in
-            answer(given.map { HandshakeAnswer($0.disposition, $0.credential, to: question) } ?? .unasked)
+        } answer: { given in
+            answer(given.map { HandshakeAnswer($0.disposition, credential: $0.credential, to: question) } ?? .unasked)
         }
     }
 
@@ -61,7 +61,7 @@ final class HandshakeChallenges: HandshakeDelegate {
 extension HandshakeAnswer {
     fileprivate init(
         _ disposition: URLSession.AuthChallengeDisposition,
-        _ credential: URLCredential?,
+        credential: URLCredential?,
         to question: HandshakeQuestion
     ) {
         switch (disposition, question) {

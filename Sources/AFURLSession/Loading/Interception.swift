@@ -57,8 +57,8 @@ final class Interception: StopsWithLoad {
     /// Does `work` away from the loop. Its result comes back to the loop.
     func ask<Answer: Sendable>(
         in world: World,
-        _ work: @escaping @Sendable () async -> Answer,
-        _ answered: @escaping (Answer) -> Void
+        work: @escaping @Sendable () async -> Answer,
+        answered: @escaping (Answer) -> Void
     ) {
         stopAsking()
         let loop = world.loop
@@ -120,8 +120,8 @@ final class Interception: StopsWithLoad {
         return repetition
     }
 
-    func wait(for interval: Duration, on loop: EventLoop, _ afterwards: @escaping () -> Void) {
-        timer = DelayTimer(after: LoopInterval(interval), on: loop, afterwards)
+    func wait(for interval: Duration, on loop: EventLoop, afterwards: @escaping () -> Void) {
+        timer = DelayTimer(after: LoopInterval(interval), on: loop, fire: afterwards)
     }
 
     /// Stops waiting for answers.
@@ -148,10 +148,10 @@ struct AdaptedRequest: Sendable {
         of request: URLRequest,
         by interceptors: [any TaskInterceptor],
         for task: URLSessionTask,
-        _ body: TaskBody
+        body: TaskBody
     ) async -> Result<AdaptedRequest, any Error> {
         do {
-            return .success(try await make(of: request, by: interceptors, for: task, body))
+            return .success(try await make(of: request, by: interceptors, for: task, body: body))
         } catch {
             return .failure(error)
         }
@@ -161,7 +161,7 @@ struct AdaptedRequest: Sendable {
         of request: URLRequest,
         by interceptors: [any TaskInterceptor],
         for task: URLSessionTask,
-        _ body: TaskBody
+        body: TaskBody
     ) async throws -> AdaptedRequest {
         var adapted = request
         for interceptor in interceptors {
@@ -173,7 +173,11 @@ struct AdaptedRequest: Sendable {
         return AdaptedRequest(
             request: made,
             frozen: Result { () throws(RequestRejection) in
-                try (hasOwnBody ? .request : body).freeze(made, with: task.session.headers, task.session.settings)
+                try (hasOwnBody ? .request : body).freeze(
+                    made,
+                    with: task.session.headers,
+                    settings: task.session.settings
+                )
             },
             hasOwnBody: hasOwnBody,
             fields: made.fields(otherThanIn: request)

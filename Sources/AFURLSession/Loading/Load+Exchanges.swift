@@ -36,9 +36,9 @@ extension Load {
     func addingStepFields(to request: WireRequest, isRepeated: Bool = false) -> WireRequest {
         var fields = HTTPHeaders()
         for step in session.steps.addingFields {
-            step.addFields(to: &fields, of: request, self, isRepeated: isRepeated)
+            step.addFields(to: &fields, of: request, load: self, isRepeated: isRepeated)
         }
-        if request.opensWebSocket { consumer.addFields(to: &fields, of: request, self) }
+        if request.opensWebSocket { consumer.addFields(to: &fields, of: request, load: self) }
         return fields.isEmpty ? request : request.changing { $0.fields.replace(with: fields) }
     }
 
@@ -79,7 +79,7 @@ extension Load {
     func leaveForeign(_ response: URLResponse?) {
         guard let memory, let foreign = memory.foreign else { return }
         memory.foreign = nil
-        memory.add(foreign.record(of: memory.request, response ?? self.response))
+        memory.add(foreign.record(of: memory.request, response: response ?? self.response))
         foreign.stop()
         self.response = nil
         forgetReceived()
@@ -116,7 +116,7 @@ extension Load {
     func sending(
         _ request: URLRequest,
         inPlaceOf former: WireRequest,
-        _ body: (any BodySource)?,
+        body: (any BodySource)?,
         keepsBody: Bool = true,
         after response: HTTPURLResponse?,
         from entry: LoadSteps.Entry = .security
@@ -128,7 +128,7 @@ extension Load {
         }
         let wire = OwnRequest(
             Result { () throws(RequestRejection) in
-                try freeze(request, keepsBody ? former : nil, with: headers(of: handle, for: request))
+                try freeze(request, former: keepsBody ? former : nil, with: headers(of: handle, for: request))
             }
         )
         if case .refused(let rejection) = wire, entry == .security || !session.steps.hasClassesToAsk() {
@@ -156,7 +156,7 @@ extension Load {
         let memory = memory(beginningWith: present)
         let body = former.surrenderBody()
         transfer = nil
-        return sending(memory.request, inPlaceOf: memory.unaddressed ?? former.request, body, after: nil)
+        return sending(memory.request, inPlaceOf: memory.unaddressed ?? former.request, body: body, after: nil)
     }
 
     /// What the session adds to a request's fields. Secrets stay in the origin that the task began with.
@@ -182,7 +182,7 @@ extension Load {
     /// - Parameter former: The request whose body is sent again.
     func freeze(
         _ request: URLRequest,
-        _ former: WireRequest?,
+        former: WireRequest?,
         with defaults: HeaderDefaults
     ) throws(RequestRejection) -> WireRequest {
         var request = request
@@ -253,6 +253,6 @@ extension HTTPURLResponse {
 
 extension LoadError {
     static var tooManyHeads: LoadError {
-        .transfer(.wire(HTTP1Error(.limit(.taskHeadBytes), "the heads of all responses are longer than 1 MiB")))
+        .transfer(.wire(HTTP1Error(.limit(.taskHeadBytes), detail: "the heads of all responses are longer than 1 MiB")))
     }
 }

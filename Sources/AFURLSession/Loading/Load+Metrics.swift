@@ -15,10 +15,16 @@ extension Load {
         let keeps = keepsMetrics || session.settings.monitoring.keepsMetrics
         guard recipient != nil || keeps || trace != nil else { return }
         let now = session.loop.now
-        if recipient != nil || keeps, let metrics = metrics() { finish(metrics, for: recipient, task) }
+        if recipient != nil || keeps, let metrics = metrics() { finish(metrics, for: recipient, task: task) }
         trace?.completed(
-            outcome(error, after: started ?? now, now),
-            RecordedExchange.list(attempts(of: task), trace?.body, trace?.messages, error, now: now)
+            outcome(error, after: started ?? now, now: now),
+            exchanges: RecordedExchange.list(
+                attempts(of: task),
+                body: trace?.body,
+                messages: trace?.messages,
+                error: error,
+                now: now
+            )
         )
     }
 
@@ -51,7 +57,7 @@ extension Load {
     private func finish(
         _ metrics: URLSessionTaskMetrics,
         for recipient: (any URLSessionTaskDelegate)?,
-        _ task: URLSessionTask
+        task: URLSessionTask
     ) {
         if keepsMetrics || session.settings.monitoring.keepsMetrics { snapshot.withLock { $0.metrics = metrics } }
         guard let recipient else { return }
@@ -68,7 +74,7 @@ extension Load {
     private func attempts(of task: URLSessionTask) -> [ExchangeAttempt] {
         var exchanges = memory?.former ?? []
         if let foreign = memory?.foreign, foreign.hasBegun, let request = presentRequest {
-            exchanges.append(foreign.record(of: request, response))
+            exchanges.append(foreign.record(of: request, response: response))
         } else if let transfer, let request = presentRequest {
             let proof = proof(in: response)
             exchanges.append(ExchangeRecord(.transfer(transfer), request: request, response: response, proof: proof))
@@ -84,8 +90,7 @@ extension Load {
         response == nil ? .absent : memory?.authentication?.machine.proof ?? .absent
     }
 
-    private func outcome(_ error: (any Error)?, after started: LoopInstant, _ now: LoopInstant) -> SessionEvent.Outcome
-    {
+    private func outcome(_ error: (any Error)?, after started: LoopInstant, now: LoopInstant) -> SessionEvent.Outcome {
         let failure = error as? URLError
         let (sent, received) = snapshot.withLock { ($0.sent, $0.received) }
         return SessionEvent.Outcome(

@@ -13,7 +13,7 @@ extension Load: TransferClient {
 
     var handshakeDelegate: (any HandshakeDelegate)? {
         guard let handle, let endpoint else { return nil }
-        return HandshakeChallenges(handle, taskDelegate?.delegate, endpoint, in: session)
+        return HandshakeChallenges(handle, taskDelegate: taskDelegate?.delegate, endpoint: endpoint, in: session)
     }
 
     func presentJudge(of transfer: Transfer) -> TrustJudge? { trustJudge(for: transfer.key.endpoint) }
@@ -61,7 +61,7 @@ extension Load: TransferClient {
 
     // MARK: - The response
 
-    func transferReceivedHead(_ transfer: Transfer, _ head: ResponseHead) {
+    func transferReceivedHead(_ transfer: Transfer, head: ResponseHead) {
         for step in session.steps.learning { step.learn(from: head, of: transfer, for: self) }
         let request = transfer.request
         let response = HTTPURLResponse(
@@ -72,14 +72,14 @@ extension Load: TransferClient {
         )
         // No step wants the only response of a load that succeeds.
         if head.status < 300, memory == nil {
-            if acceptResponse() { receive(response, to: request, transfer) }
+            if acceptResponse() { receive(response, to: request, transfer: transfer) }
         } else {
             judge(response: .response(PendingResponse(response, of: transfer)))
         }
     }
 
     /// Takes the task's response from the network.
-    private func receive(_ response: HTTPURLResponse, to request: WireRequest, _ transfer: Transfer) {
+    private func receive(_ response: HTTPURLResponse, to request: WireRequest, transfer: Transfer) {
         writer = cacheWriter(for: response, of: transfer)
         // What follows a 101 is no body.
         deliver(response, to: request, isDecoded: request.opensWebSocket && response.statusCode == 101)
@@ -116,7 +116,7 @@ extension Load: TransferClient {
             // An interceptor may still ask to send the request again.
             transfer.keepsBody = memory?.interception != nil
             if pending.end != nil, !transfer.keepsBody { transfer.surrenderBody()?.close() }
-            receive(pending.response, to: pending.request, transfer)
+            receive(pending.response, to: pending.request, transfer: transfer)
             // The consumer may have refused the response, and the task may load something else: drop the rest.
             guard transfer === self.transfer else { return }
             // Before the body, which the load does not decode while the transfer is paused.
@@ -149,7 +149,7 @@ extension Load: TransferClient {
 
     // MARK: - The body
 
-    func transferReceivedBody(_ transfer: Transfer, _ bytes: UnsafeRawBufferPointer) {
+    func transferReceivedBody(_ transfer: Transfer, bytes: UnsafeRawBufferPointer) {
         switch take(.part) {
         case .deliver: receive(bytes)
         case .keep: memory?.pending?.keep(bytes)
@@ -184,7 +184,7 @@ extension Load: TransferClient {
         if let content { content.inputEnded() } else { finishReceiving() }
     }
 
-    func transferFailed(_ transfer: Transfer, _ failure: TransferError) { judge(.transfer(failure)) }
+    func transferFailed(_ transfer: Transfer, error failure: TransferError) { judge(.transfer(failure)) }
 
     // MARK: - Decoding
 
@@ -193,7 +193,7 @@ extension Load: TransferClient {
             plan,
             of: self,
             within: session.settings.content.limits,
-            session.world.platform.contentPage.value,
+            page: session.world.platform.contentPage.value,
             on: session.loop
         )
     }

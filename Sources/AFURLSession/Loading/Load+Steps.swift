@@ -19,13 +19,13 @@ extension Load {
         for place in place..<steps.count {
             let preparation = steps[place].prepare(&draft, of: self)
             if case .goOn = preparation { continue }
-            return obey(preparation, draft, next: place + 1)
+            return obey(preparation, draft: draft, next: place + 1)
         }
         guard take(.prepared) == .wait else { return }
         RequestSender(self).send(draft)
     }
 
-    private func obey(_ preparation: Preparation, _ draft: RequestDraft, next place: Int) {
+    private func obey(_ preparation: Preparation, draft: RequestDraft, next place: Int) {
         switch preparation {
         case .goOn: prepare(draft, from: place)
         case .goOnAt(let entry): prepare(draft, from: entry)
@@ -163,7 +163,7 @@ extension Load {
         _ waiting: LoadMemory.Waiting,
         asking program: MissingAnswer?,
         isTimed: Bool,
-        _ begin: (UInt32) -> Void
+        begin: (UInt32) -> Void
     ) {
         guard let request = presentRequest else { return }
         memory(beginningWith: request).wait(waiting)
@@ -173,13 +173,13 @@ extension Load {
     }
 
     /// Goes on with the first answer to a wait: at once, or when the task is resumed.
-    func answered(_ ticket: UInt32, _ goOn: @escaping (Load) -> Void) {
+    func answered(_ ticket: UInt32, goOn: @escaping (Load) -> Void) {
         let answer = answer(ticket)
         if answer != .tooLate { memory?.missingAnswer = nil }
         switch answer {
         case .now: goOn(self)
         case .onResumption where memory?.postponed == nil:
-            memory?.postponed = { [weak self] in self?.answered(ticket, goOn) }
+            memory?.postponed = { [weak self] in self?.answered(ticket, goOn: goOn) }
         case .onResumption, .tooLate: break
         }
     }
@@ -187,7 +187,7 @@ extension Load {
     private func goOn(_ answer: (inout RequestDraft, Load) -> Preparation) {
         guard case .preparing(var draft, let place) = memory?.takeWaiting() else { return }
         let preparation = answer(&draft, self)
-        obey(preparation, draft, next: place)
+        obey(preparation, draft: draft, next: place)
     }
 
     private func goOn(_ answer: (Load, ExchangeOutcome) -> Verdict) {

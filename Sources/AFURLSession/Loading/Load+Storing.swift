@@ -16,9 +16,9 @@ extension Load {
         let policy = request.cachePolicy ?? session.settings.cachePolicy
         let writer = cache.beginStore(
             response.statusCode,
-            response.version,
-            response.headers,
-            for: questionForStoring(memory?.validation?.question.request ?? request, from: transfer, policy),
+            version: response.version,
+            headers: response.headers,
+            for: questionForStoring(memory?.validation?.question.request ?? request, from: transfer, policy: policy),
             sent: cache.moment(of: transfer.times.requestStarted),
             ticket: cacheTicket,
             announced: response.announcedLength,
@@ -39,16 +39,21 @@ extension Load {
     func questionForStoring(
         _ request: WireRequest,
         from transfer: Transfer,
-        _ policy: URLRequest.CachePolicy
+        policy: URLRequest.CachePolicy
     ) -> CacheQuestion {
         let isDecidedElsewhere = transfer.wasDecidedElsewhere || mayBeDecidedElsewhere(at: request.endpoint)
-        return cacheQuestion(request, policy, transfer.key.security, isDecidedElsewhere: isDecidedElsewhere)
+        return cacheQuestion(
+            request,
+            policy: policy,
+            security: transfer.key.security,
+            isDecidedElsewhere: isDecidedElsewhere
+        )
     }
 
     func cacheQuestion(
         _ request: WireRequest,
-        _ policy: URLRequest.CachePolicy,
-        _ security: SecurityContext?,
+        policy: URLRequest.CachePolicy,
+        security: SecurityContext?,
         isDecidedElsewhere: Bool
     ) -> CacheQuestion {
         let scope = session.scopes.scope(
@@ -86,7 +91,7 @@ extension Load {
         let ticket = beginWait(asking: .caching)
         // A delegate that never answers does not keep the task alive.
         let question = Question<CachedURLResponse?> { [weak self] answer in
-            self?.answered(ticket) { load in load.store(stored, proposal, answer) }
+            self?.answered(ticket) { load in load.store(stored, proposal: proposal, answer: answer) }
         }
         let loop = session.loop
         let asked = LoopBound(confined: question, on: loop)
@@ -106,8 +111,8 @@ extension Load {
     /// The delegate has answered.
     private func store(
         _ stored: any StorableResponse,
-        _ proposal: CachedURLResponse,
-        _ answer: CachedURLResponse?
+        proposal: CachedURLResponse,
+        answer: CachedURLResponse?
     ) {
         if answer != nil, stored.isForDisk { cache.cache?.warnIfWithoutFolder() }
         if answer === proposal { stored.finish() } else { stored.finish(as: answer) }

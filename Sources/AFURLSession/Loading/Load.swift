@@ -117,7 +117,7 @@ final class Load: RequestOwner {
     private func start(_ task: URLSessionTask) {
         // The caller may have suspended it more than once before it ever ran.
         guard let order = snapshot.withLock({ $0.takeOrder() }) else { return }
-        adopt(task, order)
+        adopt(task, order: order)
         // Also for a task that was cancelled, or whose session was invalidated, before this: its metrics have no
         // request.
         if order.hasRun { started = session.loop.now }
@@ -137,16 +137,16 @@ final class Load: RequestOwner {
         prepare(draft, from: .date)
     }
 
-    private func adopt(_ task: URLSessionTask, _ order: URLSessionTask.Order) {
+    private func adopt(_ task: URLSessionTask, order: URLSessionTask.Order) {
         handle = task
         if let own = order.delegate {
             let shared = session.delegate.flatMap { $0 === own ? nil : $0 }
-            listener = shared.map { DelegatePair(own, $0, in: task.session) } ?? own
+            listener = shared.map { DelegatePair(own, shared: $0, in: task.session) } ?? own
         }
         keepsMetrics = order.keepsMetrics
         priority = order.priority
         session.add(self)
-        if let events = session.events { trace = TaskTrace(task.taskIdentifier, events) }
+        if let events = session.events { trace = TaskTrace(task.taskIdentifier, events: events) }
         task.session.forgetMade(task)
     }
 

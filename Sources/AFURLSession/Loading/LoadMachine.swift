@@ -104,14 +104,14 @@ struct LoadMachine {
     private var ticket: UInt32 = 0
 
     mutating func handle(_ event: Event) -> Action {
-        let (action, next) = LoadMachine.table(state, event)
+        let (action, next) = LoadMachine.table(state, event: event)
         if next != state || event == .again || event == .head { isWaiting = false }
         state = next
         return action
     }
 
     /// What the load does at an event in a state, and the state that follows. The whole table.
-    private static func table(_ state: State, _ event: Event) -> (Action, State) {
+    private static func table(_ state: State, event: Event) -> (Action, State) {
         switch (state, event) {
         case (.new, .start): (.prepare, .preparing)
         case (.new, .fail): (.save, .saving)
@@ -203,10 +203,10 @@ struct LoadMachine {
 
     /// Why an event is impossible in a state.
     static func objection(to event: Event, in state: State) -> String {
-        "\(event) while \(state): \(reason(event, state))"
+        "\(event) while \(state): \(reason(event, state: state))"
     }
 
-    private static func reason(_ event: Event, _ state: State) -> String {
+    private static func reason(_ event: Event, state: State) -> String {
         if state == .new { return "what was never resumed has nothing that could say this" }
         switch event {
         case .start: return "a task starts once"

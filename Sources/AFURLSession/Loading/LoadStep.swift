@@ -13,7 +13,7 @@ protocol LoadStep: AnyObject {
     /// The body of the request is ready: adds the fields that the step wants in its head.
     ///
     /// - Parameter isRepeated: Whether the transport sends the same request another time.
-    func addFields(to fields: inout HTTPHeaders, of request: WireRequest, _ load: Load, isRepeated: Bool)
+    func addFields(to fields: inout HTTPHeaders, of request: WireRequest, load: Load, isRepeated: Bool)
 
     /// The same for a request that asks a proxy for a tunnel.
     func address(_ key: ConnectionKey, by route: ProxyRoute, for request: WireRequest, of load: Load) -> ConnectionKey
@@ -27,7 +27,7 @@ protocol LoadStep: AnyObject {
 
 extension LoadStep {
     func prepare(_ draft: inout RequestDraft, of load: Load) -> Preparation { .goOn }
-    func addFields(to fields: inout HTTPHeaders, of request: WireRequest, _ load: Load, isRepeated: Bool) {}
+    func addFields(to fields: inout HTTPHeaders, of request: WireRequest, load: Load, isRepeated: Bool) {}
     func address(_ key: ConnectionKey, by route: ProxyRoute, for request: WireRequest, of load: Load) -> ConnectionKey {
         key
     }

@@ -19,7 +19,7 @@ struct RequestSender {
         do throws(LoadError) {
             key = try session.connectionKey(for: request, judgedBy: load.trustJudge(for: request.endpoint))
         } catch {
-            return fail(error, draft.body)
+            return fail(error, body: draft.body)
         }
         if let route = key.route {
             for step in session.steps.addingFields { key = step.address(key, by: route, for: request, of: load) }
@@ -48,12 +48,12 @@ struct RequestSender {
         }
         load.transfer = transfer
         rememberForRetry(request, by: route)
-        start(transfer, with: request, draft)
+        start(transfer, with: request, draft: draft)
         // The task may have been suspended while it had no transfer.
         if load.isSuspended { load.transfer?.pause(.suspended) }
     }
 
-    private func fail(_ error: LoadError, _ body: (any BodySource)?) {
+    private func fail(_ error: LoadError, body: (any BodySource)?) {
         body?.close()
         load.fail(error)
     }
@@ -68,7 +68,7 @@ struct RequestSender {
         load.memory(beginningWith: present).unaddressed = request
     }
 
-    private func start(_ transfer: Transfer, with request: WireRequest, _ draft: RequestDraft) {
+    private func start(_ transfer: Transfer, with request: WireRequest, draft: RequestDraft) {
         if let body = draft.body { return sendAgain(body, of: request, with: transfer) }
         guard !load.isPrepared(for: request) else {
             let request = draft.hasStepFields ? request : load.addingStepFields(to: request)

@@ -17,7 +17,7 @@ final class TaskTrace: TransferObserver {
     /// The messages of a WebSocket, on the same terms.
     private(set) var messages: RecordedMessages?
 
-    init(_ task: Int, _ events: EventDispatcher) {
+    init(_ task: Int, events: EventDispatcher) {
         self.events = events
         self.task = task
         let limit = events.recorders.map(\.longestBody).max()
@@ -48,7 +48,7 @@ final class TaskTrace: TransferObserver {
         task = number
     }
 
-    func completed(_ outcome: SessionEvent.Outcome, _ exchanges: @autoclosure () -> [RecordedExchange]) {
+    func completed(_ outcome: SessionEvent.Outcome, exchanges: @autoclosure () -> [RecordedExchange]) {
         note(.completed(outcome))
         guard !events.recorders.isEmpty else { return }
         let exchanges = exchanges()
@@ -137,7 +137,7 @@ extension SessionEvent.Challenge {
 }
 
 extension EventDispatcher {
-    func challenged(_ task: Int, _ space: URLProtectionSpace) {
+    func challenged(_ task: Int, space: URLProtectionSpace) {
         post(.challenged(SessionEvent.Challenge(space, failures: 0)), task: task)
     }
 }

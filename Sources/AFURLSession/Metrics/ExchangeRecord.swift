@@ -41,20 +41,22 @@ struct ExchangeRecord {
     /// One for each time the session sent the request, or was about to.
     var attempts: [ExchangeAttempt] {
         switch source {
-        case .cache(let times, let sent): [attempt(times, sent, .localCache)]
-        case .times(let times, let type): [attempt(times, nil, type)]
+        case .cache(let times, let sent): [attempt(times, sent: sent, type: .localCache)]
+        case .times(let times, let type): [attempt(times, sent: nil, type: type)]
         case .transfer(let transfer):
-            transfer.formerAttempts.map { ExchangeAttempt(request, transfer.request, $0, .networkLoad) }
-                + [attempt(transfer.times, transfer.request, transfer.times.fetchType(response))]
+            transfer.formerAttempts.map {
+                ExchangeAttempt(request, sent: transfer.request, times: $0, fetchType: .networkLoad)
+            }
+                + [attempt(transfer.times, sent: transfer.request, type: transfer.times.fetchType(response))]
         }
     }
 
     private func attempt(
         _ times: TransferTimes,
-        _ sent: WireRequest?,
-        _ type: URLSessionTaskMetrics.ResourceFetchType
+        sent: WireRequest?,
+        type: URLSessionTaskMetrics.ResourceFetchType
     ) -> ExchangeAttempt {
-        ExchangeAttempt(request, sent, times, type, response, proof)
+        ExchangeAttempt(request, sent: sent, times: times, fetchType: type, response: response, proof: proof)
     }
 
     /// The same with its end, and with the bytes delivered since, if the response came from the cache.
@@ -89,11 +91,11 @@ struct ExchangeAttempt: Sendable {
 
     init(
         _ request: URLRequest,
-        _ sent: WireRequest?,
-        _ times: TransferTimes,
-        _ fetchType: URLSessionTaskMetrics.ResourceFetchType,
-        _ response: URLResponse? = nil,
-        _ proof: DigestAnswer.Proof = .absent
+        sent: WireRequest?,
+        times: TransferTimes,
+        fetchType: URLSessionTaskMetrics.ResourceFetchType,
+        response: URLResponse? = nil,
+        proof: DigestAnswer.Proof = .absent
     ) {
         self.response = response
         self.proof = proof

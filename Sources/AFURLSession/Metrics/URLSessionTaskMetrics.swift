@@ -46,7 +46,7 @@ public final class URLSessionTaskMetrics: NSObject, Sendable {
     /// challenge of a server or proxy, each attempt on another connection, and each response of the cache. In order.
     /// Empty for a task that was cancelled before it looked for a connection.
     public var transactionMetrics: [URLSessionTaskTransactionMetrics] {
-        (transactions.value ?? transactions.set(Transactions(exchanges, clock))).metrics
+        (transactions.value ?? transactions.set(Transactions(exchanges, clock: clock))).metrics
     }
     /// From the task's first resumption to its completion.
     public var taskInterval: DateInterval { DateInterval(start: clock.date(of: started), end: clock.date(of: ended)) }
@@ -68,7 +68,15 @@ public final class URLSessionTaskMetrics: NSObject, Sendable {
         var attempts: [ExchangeAttempt] {
             switch self {
             case .one(let times, let sent, let request, let response):
-                [ExchangeAttempt(request, sent, times, times.fetchType(response), response)]
+                [
+                    ExchangeAttempt(
+                        request,
+                        sent: sent,
+                        times: times,
+                        fetchType: times.fetchType(response),
+                        response: response
+                    )
+                ]
             case .several(let attempts): attempts
             }
         }
@@ -77,8 +85,8 @@ public final class URLSessionTaskMetrics: NSObject, Sendable {
     private final class Transactions: Sendable {
         let metrics: [URLSessionTaskTransactionMetrics]
 
-        init(_ exchanges: Exchanges, _ clock: WallClock) {
-            metrics = exchanges.attempts.map { URLSessionTaskTransactionMetrics($0, clock) }
+        init(_ exchanges: Exchanges, clock: WallClock) {
+            metrics = exchanges.attempts.map { URLSessionTaskTransactionMetrics($0, clock: clock) }
         }
     }
 

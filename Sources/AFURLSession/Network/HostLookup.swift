@@ -35,7 +35,7 @@ final class HostLookup: ResolverClient, TimerTarget {
         _ subscriber: PathSubscriber,
         loop: EventLoop,
         resolver: LoopBound<any Resolver>,
-        _ found: @escaping () -> Void
+        found: @escaping () -> Void
     ) {
         guard case .name(let name) = subscriber.target else { return nil }
         self.name = name

@@ -61,7 +61,7 @@ public final class NetworkMonitor: Sendable {
     public var currentPath: NetworkPath {
         let finding = self.finding.withLock { $0 }
         let addresses = FarAddresses.all + target.knownAddresses + finding.addresses
-        return NetworkPath(to: target, finding, in: world.networkSource.read(routesTo: addresses))
+        return NetworkPath(to: target, finding: finding, in: world.networkSource.read(routesTo: addresses))
     }
 
     /// Calls `handler` with the path, and again each time it changes.
@@ -79,7 +79,7 @@ public final class NetworkMonitor: Sendable {
         _ handler: @escaping @Sendable (NetworkPath) -> Void
     ) -> Observation {
         let executor = world.callbackExecutor
-        let subscriber = PathSubscriber(target, finding)
+        let subscriber = PathSubscriber(target, finding: finding)
         let lane = DispatchQueue(label: "AFURLSession.network", target: queue)
         subscriber.begin { [weak subscriber] path in
             // Looks on the queue whether the observation is over, so that no call comes after its end.
@@ -95,7 +95,7 @@ public final class NetworkMonitor: Sendable {
     /// the monitor. A slow reader misses paths in between, but never the latest.
     public var paths: AsyncStream<NetworkPath> {
         AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
-            let subscriber = PathSubscriber(target, finding)
+            let subscriber = PathSubscriber(target, finding: finding)
             subscriber.begin { continuation.yield($0) }
             let observation = Observation(subscriber, in: world, current: { [self] in currentPath })
             continuation.onTermination = { _ in observation.cancel() }

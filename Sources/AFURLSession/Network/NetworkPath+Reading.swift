@@ -16,27 +16,28 @@ extension NetworkPath {
 
     /// - Parameters:
     ///   - finding: The result of the lookup, if the target is a name.
-    init(to target: PathTarget, _ finding: HostFinding, in result: Reading) {
+    init(to target: PathTarget, finding: HostFinding, in result: Reading) {
         let reading: NetworkReading
         switch result {
         case .success(let success): reading = success
         case .failure(let failure):
-            self.init(.unknown(failure.explanation), NetworkReading(interfaces: [], routes: [:]))
+            self.init(.unknown(failure.explanation), reading: NetworkReading(interfaces: [], routes: [:]))
             return
         }
         switch (target, finding) {
-        case (.machine, _): self.init(PathVerdict.machine(in: reading), reading)
-        case (.address(let address), _): self.init(PathVerdict(to: [address], called: nil, in: reading), reading)
-        case (.impossible(let reason), _): self.init(.closed(reason), reading)
-        case (.name(let name), .pending): self.init(.unknown("\(name) has not been looked up yet"), reading)
+        case (.machine, _): self.init(PathVerdict.machine(in: reading), reading: reading)
+        case (.address(let address), _):
+            self.init(PathVerdict(to: [address], called: nil, in: reading), reading: reading)
+        case (.impossible(let reason), _): self.init(.closed(reason), reading: reading)
+        case (.name(let name), .pending): self.init(.unknown("\(name) has not been looked up yet"), reading: reading)
         case (.name(let name), .failed(let failure)):
-            self.init(.closed("\(name) cannot be looked up: \(failure.message)"), reading)
+            self.init(.closed("\(name) cannot be looked up: \(failure.message)"), reading: reading)
         case (.name(let name), .found(let addresses)):
-            self.init(PathVerdict(to: addresses, called: name, in: reading), reading)
+            self.init(PathVerdict(to: addresses, called: name, in: reading), reading: reading)
         }
     }
 
-    private init(_ verdict: PathVerdict, _ reading: NetworkReading) {
+    private init(_ verdict: PathVerdict, reading: NetworkReading) {
         switch verdict {
         case .open(let found): (status, interface, reason) = (.satisfied, NetworkInterface(found), nil)
         case .closed(let text): (status, interface, reason) = (.unsatisfied, nil, text)

@@ -45,7 +45,7 @@ final class PathCenter: ChangeMonitorClient, TimerTarget {
         // Watch first, so that no change falls between the reading and the watching.
         if ticket == nil { ticket = changes.value.watch(for: self) }
         let lookup = HostLookup(subscriber, loop: loop, resolver: resolver) { [weak self] in self?.readSoon() }
-        let watch = PathWatch(subscriber, lookup, since: readings + 1)
+        let watch = PathWatch(subscriber, lookup: lookup, since: readings + 1)
         watches.append(watch)
         if let lookup { lookup.begin() } else { readSoon() }
     }
@@ -123,7 +123,7 @@ final class PathWatch {
     private var latest: NetworkPath?
 
     /// - Parameter since: The first reading that is new enough for this subscriber.
-    init(_ subscriber: PathSubscriber, _ lookup: HostLookup?, since: Int) {
+    init(_ subscriber: PathSubscriber, lookup: HostLookup?, since: Int) {
         self.subscriber = subscriber
         self.lookup = lookup
         self.since = since
@@ -140,7 +140,7 @@ final class PathWatch {
         if case .failure(.unsettled) = result, latest != nil { return }
         // The lookup has ended since this reading began: the next reading has the routes to its addresses.
         if case .success(let reading) = result, !addresses.allSatisfy({ reading.routes[$0] != nil }) { return }
-        let path = NetworkPath(to: subscriber.target, finding, in: result)
+        let path = NetworkPath(to: subscriber.target, finding: finding, in: result)
         guard path != latest else { return }
         latest = path
         subscriber.deliver(path)

@@ -16,7 +16,7 @@ final class PathSubscriber: Sendable {
     let finding: Lock<HostFinding>
     private let state = Lock(State())
 
-    init(_ target: PathTarget, _ finding: Lock<HostFinding>) {
+    init(_ target: PathTarget, finding: Lock<HostFinding>) {
         self.target = target
         self.finding = finding
     }

@@ -6,7 +6,7 @@ extension DelegatePair: URLSessionWebSocketDelegate {
         webSocketTask: URLSessionWebSocketTask,
         didOpenWithProtocol protocol: String?
     ) {
-        tell(.openedWebSocket, (any URLSessionWebSocketDelegate).self) {
+        tell(.openedWebSocket, kind: (any URLSessionWebSocketDelegate).self) {
             $0.urlSession(session, webSocketTask: webSocketTask, didOpenWithProtocol: `protocol`)
         }
     }
@@ -17,7 +17,7 @@ extension DelegatePair: URLSessionWebSocketDelegate {
         didCloseWith closeCode: URLSessionWebSocketTask.CloseCode,
         reason: Data?
     ) {
-        tell(.closedWebSocket, (any URLSessionWebSocketDelegate).self) {
+        tell(.closedWebSocket, kind: (any URLSessionWebSocketDelegate).self) {
             $0.urlSession(session, webSocketTask: webSocketTask, didCloseWith: closeCode, reason: reason)
         }
     }

@@ -12,7 +12,7 @@ final class DelegatePair: Sendable {
     let shared: any URLSessionDelegate
     private let session: URLSession
 
-    init(_ own: any URLSessionTaskDelegate, _ shared: any URLSessionDelegate, in session: URLSession) {
+    init(_ own: any URLSessionTaskDelegate, shared: any URLSessionDelegate, in session: URLSession) {
         self.own = own
         self.shared = shared
         self.session = session
@@ -22,7 +22,7 @@ final class DelegatePair: Sendable {
     func has<Kind>(_ kind: Kind.Type) -> Bool { own is Kind || shared is Kind }
 
     /// Calls a method without an answer.
-    func tell<Kind>(_ method: OptionalMethod, _ kind: Kind.Type, _ call: (Kind) -> Void) {
+    func tell<Kind>(_ method: OptionalMethod, kind: Kind.Type, call: (Kind) -> Void) {
         if let own = own as? Kind, !session.isMissing(method, in: self.own) {
             call(own)
             guard session.isMissing(method, in: self.own) else { return }
@@ -39,13 +39,13 @@ final class DelegatePair: Sendable {
     ///   - call: Calls the method with the closure that takes its answers.
     private func ask<Kind, Answer>(
         _ method: OptionalMethod,
-        _ kind: Kind.Type,
+        kind: Kind.Type,
         usual: Answer,
-        _ answer: @escaping @Sendable (Answer) -> Void,
-        _ call: @escaping @Sendable (Kind, @escaping @Sendable (Answer) -> Void) -> Void
+        answer: @escaping @Sendable (Answer) -> Void,
+        call: @escaping @Sendable (Kind, @escaping @Sendable (Answer) -> Void) -> Void
     ) where Answer: Sendable {
         guard let own = own as? Kind, !session.isMissing(method, in: self.own) else {
-            return askShared(method, usual, answer, call)
+            return askShared(method, usual: usual, answer: answer, call: call)
         }
         // A delegate without the method answers at once. One that keeps the closure keeps neither the pair alive nor
         // what it was asked about.
@@ -54,7 +54,7 @@ final class DelegatePair: Sendable {
             guard let self, let next = next.withLock({ $0 }), session.isMissing(method, in: self.own) else {
                 return answer(given)
             }
-            askShared(method, usual, answer, next.call)
+            askShared(method, usual: usual, answer: answer, call: next.call)
         }
         next.withLock { $0 = nil }
     }
@@ -66,9 +66,9 @@ final class DelegatePair: Sendable {
 
     private func askShared<Kind, Answer>(
         _ method: OptionalMethod,
-        _ usual: Answer,
-        _ answer: @escaping @Sendable (Answer) -> Void,
-        _ call: (Kind, @escaping @Sendable (Answer) -> Void) -> Void
+        usual: Answer,
+        answer: @escaping @Sendable (Answer) -> Void,
+        call: (Kind, @escaping @Sendable (Answer) -> Void) -> Void
     ) {
         guard let shared = shared as? Kind, !session.isMissing(method, in: self.shared) else { return answer(usual) }
         call(shared, answer)
@@ -79,7 +79,7 @@ extension DelegatePair: URLSessionDataDelegate, URLSessionDownloadDelegate, URLS
     // MARK: - Of tasks
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        tell(.completed, (any URLSessionTaskDelegate).self) {
+        tell(.completed, kind: (any URLSessionTaskDelegate).self) {
             $0.urlSession(session, task: task, didCompleteWithError: error)
         }
     }
@@ -92,9 +92,9 @@ extension DelegatePair: URLSessionDataDelegate, URLSessionDownloadDelegate, URLS
     ) {
         typealias Answer = (URLSession.AuthChallengeDisposition, URLCredential?)
         let usual: Answer = (.performDefaultHandling, .unanswered)
-        ask(.receivedTaskChallenge, (any URLSessionTaskDelegate).self, usual: usual) {
+        ask(.receivedTaskChallenge, kind: (any URLSessionTaskDelegate).self, usual: usual) {
             completionHandler($0.0, $0.1)
-        } _: { delegate, answer in
+        } call: { delegate, answer in
             delegate.urlSession(session, task: task, didReceive: challenge) { answer(($0, $1)) }
         }
     }
@@ -107,15 +107,15 @@ extension DelegatePair: URLSessionDataDelegate, URLSessionDownloadDelegate, URLS
     ) {
         typealias Answer = (URLSession.DelayedRequestDisposition, URLRequest?)
         let usual: Answer = (.continueLoading, nil)
-        ask(.willBeginDelayed, (any URLSessionTaskDelegate).self, usual: usual) {
+        ask(.willBeginDelayed, kind: (any URLSessionTaskDelegate).self, usual: usual) {
             completionHandler($0.0, $0.1)
-        } _: { delegate, answer in
+        } call: { delegate, answer in
             delegate.urlSession(session, task: task, willBeginDelayedRequest: request) { answer(($0, $1)) }
         }
     }
 
     func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
-        tell(.waitsForConnectivity, (any URLSessionTaskDelegate).self) {
+        tell(.waitsForConnectivity, kind: (any URLSessionTaskDelegate).self) {
             $0.urlSession(session, taskIsWaitingForConnectivity: task)
         }
     }
@@ -129,9 +129,9 @@ extension DelegatePair: URLSessionDataDelegate, URLSessionDownloadDelegate, URLS
     ) {
         ask(
             .willRedirect,
-            (any URLSessionTaskDelegate).self,
+            kind: (any URLSessionTaskDelegate).self,
             usual: URLRequest.unanswered as URLRequest?,
-            completionHandler
+            answer: completionHandler
         ) { delegate, answer in
             delegate.urlSession(
                 session,
@@ -150,7 +150,7 @@ extension DelegatePair: URLSessionDataDelegate, URLSessionDownloadDelegate, URLS
         totalBytesSent: Int64,
         totalBytesExpectedToSend: Int64
     ) {
-        tell(.sentBody, (any URLSessionTaskDelegate).self) {
+        tell(.sentBody, kind: (any URLSessionTaskDelegate).self) {
             $0.urlSession(
                 session,
                 task: task,
@@ -166,9 +166,9 @@ extension DelegatePair: URLSessionDataDelegate, URLSessionDownloadDelegate, URLS
         task: URLSessionTask,
         needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
     ) {
-        ask(.needsBodyStream, (any URLSessionTaskDelegate).self, usual: HandedStream?.none) {
+        ask(.needsBodyStream, kind: (any URLSessionTaskDelegate).self, usual: HandedStream?.none) {
             completionHandler($0?.stream)
-        } _: { delegate, answer in
+        } call: { delegate, answer in
             delegate.urlSession(session, task: task, needNewBodyStream: { answer($0.map(HandedStream.init)) })
         }
     }
@@ -178,7 +178,7 @@ extension DelegatePair: URLSessionDataDelegate, URLSessionDownloadDelegate, URLS
         task: URLSessionTask,
         didFinishCollecting metrics: URLSessionTaskMetrics
     ) {
-        tell(.collectedMetrics, (any URLSessionTaskDelegate).self) {
+        tell(.collectedMetrics, kind: (any URLSessionTaskDelegate).self) {
             $0.urlSession(session, task: task, didFinishCollecting: metrics)
         }
     }
@@ -191,7 +191,7 @@ extension DelegatePair: URLSessionDataDelegate, URLSessionDownloadDelegate, URLS
         didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
-        ask(.receivedResponse, (any URLSessionDataDelegate).self, usual: .allow, completionHandler) {
+        ask(.receivedResponse, kind: (any URLSessionDataDelegate).self, usual: .allow, answer: completionHandler) {
             $0.urlSession(session, dataTask: dataTask, didReceive: response, completionHandler: $1)
         }
     }
@@ -201,13 +201,13 @@ extension DelegatePair: URLSessionDataDelegate, URLSessionDownloadDelegate, URLS
         dataTask: URLSessionDataTask,
         didBecome downloadTask: URLSessionDownloadTask
     ) {
-        tell(.becameDownload, (any URLSessionDataDelegate).self) {
+        tell(.becameDownload, kind: (any URLSessionDataDelegate).self) {
             $0.urlSession(session, dataTask: dataTask, didBecome: downloadTask)
         }
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didBecome streamTask: URLSessionStreamTask) {
-        tell(.becameStream, (any URLSessionDataDelegate).self) {
+        tell(.becameStream, kind: (any URLSessionDataDelegate).self) {
             $0.urlSession(session, dataTask: dataTask, didBecome: streamTask)
         }
     }
@@ -220,9 +220,9 @@ extension DelegatePair: URLSessionDataDelegate, URLSessionDownloadDelegate, URLS
     ) {
         ask(
             .willCacheResponse,
-            (any URLSessionDataDelegate).self,
+            kind: (any URLSessionDataDelegate).self,
             usual: proposedResponse as CachedURLResponse?,
-            completionHandler
+            answer: completionHandler
         ) {
             $0.urlSession(
                 session,
@@ -234,7 +234,7 @@ extension DelegatePair: URLSessionDataDelegate, URLSessionDownloadDelegate, URLS
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-        tell(.receivedData, (any URLSessionDataDelegate).self) {
+        tell(.receivedData, kind: (any URLSessionDataDelegate).self) {
             $0.urlSession(session, dataTask: dataTask, didReceive: data)
         }
     }
@@ -246,7 +246,7 @@ extension DelegatePair: URLSessionDataDelegate, URLSessionDownloadDelegate, URLS
         downloadTask: URLSessionDownloadTask,
         didFinishDownloadingTo location: URL
     ) {
-        tell(.finishedDownload, (any URLSessionDownloadDelegate).self) {
+        tell(.finishedDownload, kind: (any URLSessionDownloadDelegate).self) {
             $0.urlSession(session, downloadTask: downloadTask, didFinishDownloadingTo: location)
         }
     }
@@ -258,7 +258,7 @@ extension DelegatePair: URLSessionDataDelegate, URLSessionDownloadDelegate, URLS
         totalBytesWritten: Int64,
         totalBytesExpectedToWrite: Int64
     ) {
-        tell(.wroteDownload, (any URLSessionDownloadDelegate).self) {
+        tell(.wroteDownload, kind: (any URLSessionDownloadDelegate).self) {
             $0.urlSession(
                 session,
                 downloadTask: downloadTask,
@@ -275,7 +275,7 @@ extension DelegatePair: URLSessionDataDelegate, URLSessionDownloadDelegate, URLS
         didResumeAtOffset fileOffset: Int64,
         expectedTotalBytes: Int64
     ) {
-        tell(.resumedDownload, (any URLSessionDownloadDelegate).self) {
+        tell(.resumedDownload, kind: (any URLSessionDownloadDelegate).self) {
             $0.urlSession(
                 session,
                 downloadTask: downloadTask,
@@ -288,13 +288,13 @@ extension DelegatePair: URLSessionDataDelegate, URLSessionDownloadDelegate, URLS
     // MARK: - Of streams
 
     func urlSession(_ session: URLSession, readClosedFor streamTask: URLSessionStreamTask) {
-        tell(.closedReading, (any URLSessionStreamDelegate).self) {
+        tell(.closedReading, kind: (any URLSessionStreamDelegate).self) {
             $0.urlSession(session, readClosedFor: streamTask)
         }
     }
 
     func urlSession(_ session: URLSession, writeClosedFor streamTask: URLSessionStreamTask) {
-        tell(.closedWriting, (any URLSessionStreamDelegate).self) {
+        tell(.closedWriting, kind: (any URLSessionStreamDelegate).self) {
             $0.urlSession(session, writeClosedFor: streamTask)
         }
     }
@@ -305,7 +305,7 @@ extension DelegatePair: URLSessionDataDelegate, URLSessionDownloadDelegate, URLS
         didBecome inputStream: InputStream,
         outputStream: OutputStream
     ) {
-        tell(.becameStreams, (any URLSessionStreamDelegate).self) {
+        tell(.becameStreams, kind: (any URLSessionStreamDelegate).self) {
             $0.urlSession(session, streamTask: streamTask, didBecome: inputStream, outputStream: outputStream)
         }
     }

@@ -37,7 +37,7 @@ struct DefaultCall: Sendable {
     private let delegate: ObjectIdentifier
 
     /// Calls the `async` method in place of the one that the delegate lacks.
-    static func of(_ method: OptionalMethod, on delegate: AnyObject, _ body: () -> Task<Void, Never>) {
+    static func of(_ method: OptionalMethod, on delegate: AnyObject, body: () -> Task<Void, Never>) {
         $current.withValue(DefaultCall(method: method, delegate: ObjectIdentifier(delegate))) { _ = body() }
     }
 

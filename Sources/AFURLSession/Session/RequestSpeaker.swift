@@ -36,11 +36,11 @@ extension URLSession {
         // The request fails without being sent.
         guard let frozen = try? RequestFreezer.freeze(request, defaults: headers) else { return .nobody }
         var fields = frozen.head.fields
-        if let access = CookieAccess(settings.cookies, request.contents.cookies) {
+        if let access = CookieAccess(settings.cookies, request: request.contents.cookies) {
             guard settings.cookies.storage?.hasWaiting != true else { return .unknown }
             if let value = access.field(for: frozen.url, now: world.wallClock()) {
                 var added = HTTPHeaders()
-                added.append("Cookie", request.cookieField(value))
+                added.append("Cookie", value: request.cookieField(value))
                 fields.replace(with: added)
             }
         }

@@ -43,7 +43,7 @@ final class SessionProxies {
 
     /// The TLS rules for a new connection to the proxy; nil if it has no TLS. If the rules have changed, calls `retire`
     /// with the former and the new ones.
-    func security(for route: ProxyRoute, _ retire: (SecurityContext, SecurityContext) -> Void) -> SecurityContext? {
+    func security(for route: ProxyRoute, retire: (SecurityContext, SecurityContext) -> Void) -> SecurityContext? {
         guard let tls = route.proxy.tls else { return nil }
         let security =
             securities[route.proxy.number]

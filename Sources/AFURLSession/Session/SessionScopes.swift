@@ -31,20 +31,20 @@ struct SessionScopes {
     ///   - word: Who may accept what the rules would not, or shows a certificate of the client.
     ///   - isProven: Whether the server's chain has passed the standard evaluation.
     func scope(of endpoint: Endpoint, under rules: SecurityContext?, word: Word, isProven: Bool) -> TrustScope {
-        let judgement = endpoint.scheme == .https ? judgement(by: rules, word, isProven) : .clear
-        return reached(endpoint, judgement.through(socketPath))
+        let judgement = endpoint.scheme == .https ? judgement(by: rules, word: word, isProven: isProven) : .clear
+        return reached(endpoint, scope: judgement.through(socketPath))
     }
 
-    private func judgement(by rules: SecurityContext?, _ word: Word, _ isProven: Bool) -> TrustScope {
+    private func judgement(by rules: SecurityContext?, word: Word, isProven: Bool) -> TrustScope {
         if case .none = word, let rules, rules.isNamed { return .rules(rules.fingerprint, isProven: isProven) }
         // A new context with the same rules: a delegate that decided in the former one may have accepted more.
         var reasons = (rules?.fingerprint ?? []) + Array("\(rules?.id ?? 0)".utf8)
         if case .delegate(let judge?) = word { reasons = judge.bytes + reasons }
-        return .word(inSession: number, reasons)
+        return .word(inSession: number, reasons: reasons)
     }
 
     /// The scope where connections are made to another endpoint, or not to every address.
-    private func reached(_ endpoint: Endpoint, _ scope: TrustScope) -> TrustScope {
+    private func reached(_ endpoint: Endpoint, scope: TrustScope) -> TrustScope {
         var scope = scope
         if let places = limits.overrides.places(of: endpoint) {
             scope = scope.redirected(to: places.map(\.text).joined(separator: ","))

@@ -30,7 +30,7 @@ extension URLSession {
         for request: URLRequest,
         delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (Data, URLResponse) {
-        try await answer(delegate: delegate) { makeDataTask(request, isAwaited: true, $0) }
+        try await answer(delegate: delegate) { makeDataTask(request, isAwaited: true, completion: $0) }
     }
 
     /// Runs a task and waits for its completion.
@@ -39,7 +39,7 @@ extension URLSession {
         of make: (@escaping @Sendable (Body?, URLResponse?, (any Error)?) -> Void) -> URLSessionTask
     ) async throws -> (Body, URLResponse) {
         let answer = AwaitedResult<Body>()
-        let task = make { answer.give($0, $1, $2) }
+        let task = make { answer.give($0, response: $1, error: $2) }
         if let delegate { task.delegate = delegate }
         await withTaskCancellationHandler {
             await withUnsafeContinuation { continuation in
@@ -73,7 +73,7 @@ final class AwaitedResult<Body: Sendable>: Sendable {
         if isThere { continuation.resume() }
     }
 
-    func give(_ data: Body?, _ response: URLResponse?, _ error: (any Error)?) {
+    func give(_ data: Body?, response: URLResponse?, error: (any Error)?) {
         let waiting = state.withLock { state in
             if let data, let response {
                 state.result = .success((data, response))

@@ -9,7 +9,7 @@ extension URLSession {
     /// The session can send the body again where that is safe. A method that has no body, `GET` among them, fails the
     /// task.
     public func uploadTask(with request: URLRequest, from bodyData: Data) -> URLSessionUploadTask {
-        makeUploadTask(request, .data(bodyData))
+        makeUploadTask(request, body: .data(bodyData))
     }
 
     /// Makes a task that sends `bodyData`, whatever body `request` has, and passes its whole response to
@@ -25,7 +25,7 @@ extension URLSession {
         from bodyData: Data?,
         completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
     ) -> URLSessionUploadTask {
-        makeUploadTask(request, .data(bodyData ?? Data()), completionHandler)
+        makeUploadTask(request, body: .data(bodyData ?? Data()), completion: completionHandler)
     }
 }
 
@@ -44,7 +44,7 @@ extension URLSession {
     ///   - request: The request to send. The task ignores its own body.
     ///   - fileURL: The file to send.
     public func uploadTask(with request: URLRequest, fromFile fileURL: URL) -> URLSessionUploadTask {
-        makeUploadTask(request, .file(fileURL))
+        makeUploadTask(request, body: .file(fileURL))
     }
 
     /// As ``uploadTask(with:fromFile:)``, with a handler for the whole response.
@@ -54,7 +54,7 @@ extension URLSession {
         fromFile fileURL: URL,
         completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
     ) -> URLSessionUploadTask {
-        makeUploadTask(request, .file(fileURL), completionHandler)
+        makeUploadTask(request, body: .file(fileURL), completion: completionHandler)
     }
 }
 
@@ -67,7 +67,7 @@ extension URLSession {
     /// time. If the delegate has none, the session takes the `httpBodyStream` of `request`, once. The body goes in
     /// chunks, unless `request` has a `Content-Length` field; then the stream must have that length.
     public func uploadTask(withStreamedRequest request: URLRequest) -> URLSessionUploadTask {
-        makeUploadTask(request, .streamed)
+        makeUploadTask(request, body: .streamed)
     }
 }
 
@@ -83,7 +83,9 @@ extension URLSession {
         from bodyData: Data,
         delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (Data, URLResponse) {
-        try await answer(delegate: delegate) { makeUploadTask(request, .data(bodyData), isAwaited: true, $0) }
+        try await answer(delegate: delegate) {
+            makeUploadTask(request, body: .data(bodyData), isAwaited: true, completion: $0)
+        }
     }
 
     /// Sends the content of a file, as ``uploadTask(with:fromFile:)`` does, and returns the whole response.
@@ -95,6 +97,8 @@ extension URLSession {
         fromFile fileURL: URL,
         delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (Data, URLResponse) {
-        try await answer(delegate: delegate) { makeUploadTask(request, .file(fileURL), isAwaited: true, $0) }
+        try await answer(delegate: delegate) {
+            makeUploadTask(request, body: .file(fileURL), isAwaited: true, completion: $0)
+        }
     }
 }

@@ -242,23 +242,30 @@ public final class URLSession: NSObject, Sendable {
     func makeDataTask(
         _ request: URLRequest,
         isAwaited: Bool = false,
-        _ completion: DataCompletion? = nil
+        completion: DataCompletion? = nil
     ) -> URLSessionDataTask {
         make {
-            let consumer = URLSessionTask.consumer(isAwaited: isAwaited, completion)
-            return URLSessionDataTask(request, $0, in: self, consumer: consumer, completion)
+            let consumer = URLSessionTask.consumer(isAwaited: isAwaited, completion: completion)
+            return URLSessionDataTask(request, identifier: $0, in: self, consumer: consumer, completion: completion)
         }
     }
 
     func makeUploadTask(
         _ request: URLRequest,
-        _ body: TaskBody,
+        body: TaskBody,
         isAwaited: Bool = false,
-        _ completion: DataCompletion? = nil
+        completion: DataCompletion? = nil
     ) -> URLSessionUploadTask {
         make {
-            let consumer = URLSessionTask.consumer(isAwaited: isAwaited, completion)
-            return URLSessionUploadTask(request, $0, in: self, body: body, consumer: consumer, completion)
+            let consumer = URLSessionTask.consumer(isAwaited: isAwaited, completion: completion)
+            return URLSessionUploadTask(
+                request,
+                identifier: $0,
+                in: self,
+                body: body,
+                consumer: consumer,
+                completion: completion
+            )
         }
     }
 
@@ -267,7 +274,7 @@ public final class URLSession: NSObject, Sendable {
     /// - Parameter receiver: Takes the response for the task's owner.
     func make<Task: URLSessionTask>(
         for receiver: (any TaskReceiver)? = nil,
-        _ body: (_ identifier: Int) -> Task
+        body: (_ identifier: Int) -> Task
     ) -> Task {
         let task = body(taskCount.wrappingAdd(1, ordering: .relaxed).newValue)
         if let receiver { task.receiver = receiver } else if !holdsDelegate { keepDelegate(for: task) }
@@ -387,7 +394,7 @@ extension URLSession {
         with request: URLRequest,
         completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
     ) -> URLSessionDataTask {
-        makeDataTask(request, completionHandler)
+        makeDataTask(request, completion: completionHandler)
     }
 
     /// Makes a task that passes its whole response to `completionHandler`.
@@ -396,7 +403,7 @@ extension URLSession {
         with url: URL,
         completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
     ) -> URLSessionDataTask {
-        makeDataTask(URLRequest(url: url), completionHandler)
+        makeDataTask(URLRequest(url: url), completion: completionHandler)
     }
 }
 

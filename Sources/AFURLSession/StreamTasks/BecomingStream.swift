@@ -12,7 +12,7 @@ extension Load {
         // Look for a cancellation now: its job would find that the data task has ended.
         guard former.state != .canceling else { return fail(.cancelled) }
         let session = former.session
-        let task = session.make { URLSessionStreamTask(continuing: former, $0) }
+        let task = session.make { URLSessionStreamTask(continuing: former, identifier: $0) }
         session.forgetMade(task)
         let connector = StreamConnector()
         let isComplete = handOver(to: task, consumer: connector)

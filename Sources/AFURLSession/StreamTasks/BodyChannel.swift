@@ -59,7 +59,7 @@ final class BodyChannel: ByteChannel {
     var localAddress: SocketAddress? { nil }
 
     func finishConnecting() throws(SystemCallError) {}
-    func write(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) -> ChannelWrite { .wouldBlock }
+    func write(_ first: UnsafeRawBufferPointer, second: UnsafeRawBufferPointer) -> ChannelWrite { .wouldBlock }
     func endWriting() {}
     func probePeer() {}
     func close() { handler = nil }
@@ -114,8 +114,8 @@ final class EarlyChannel: ByteChannel, ChannelHandler {
         return .bytes(part.count)
     }
 
-    func write(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) -> ChannelWrite {
-        channel.write(first, second)
+    func write(_ first: UnsafeRawBufferPointer, second: UnsafeRawBufferPointer) -> ChannelWrite {
+        channel.write(first, second: second)
     }
 
     func finishConnecting() throws(SystemCallError) {}

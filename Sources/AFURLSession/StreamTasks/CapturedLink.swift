@@ -237,7 +237,7 @@ final class CapturedEnd: ChannelHandler {
     private func send(to channel: any ByteChannel) -> Bool {
         let ready = state.outgoing.ready
         guard !ready.isEmpty, channel.isWritable else { return false }
-        switch channel.write(ready, .empty) {
+        switch channel.write(ready, second: .empty) {
         case .bytes(let count):
             state.outgoing.taken(count)
             state.wakeWriter()

@@ -9,10 +9,12 @@ struct StreamAddress {
 
     init(host: String, port: Int) {
         frozen = Result { () throws(RequestRejection) in
-            guard let port = UInt16(exactly: port) else { throw RequestRejection(.port, .portRange) }
+            guard let port = UInt16(exactly: port) else { throw RequestRejection(.port, rule: .portRange) }
             // As for https: through any proxy such a connection needs a tunnel.
             let endpoint = try Endpoint(scheme: .https, host: StreamAddress.bracketed(host), port: port)
-            guard let url = URL(string: "https://\(endpoint.text)/") else { throw RequestRejection(.url, .missing) }
+            guard let url = URL(string: "https://\(endpoint.text)/") else {
+                throw RequestRejection(.url, rule: .missing)
+            }
             return try RequestFreezer.freeze(URLRequest(url: url))
         }
     }

@@ -65,7 +65,7 @@ extension StreamConnector: HandshakeClient {
         load?.handshakeDelegate
     }
 
-    func handshakeSucceeded(_ handshake: Handshake, _ channel: TLSChannel) {
+    func handshakeSucceeded(_ handshake: Handshake, channel: TLSChannel) {
         if let connection { load?.session.events?.connection(connection, .tlsEnded(handshake.report)) }
         self.handshake = nil
         stopPatience()
@@ -75,7 +75,7 @@ extension StreamConnector: HandshakeClient {
         proceed()
     }
 
-    func handshakeFailed(_ handshake: Handshake, _ failure: HandshakeFailure) {
+    func handshakeFailed(_ handshake: Handshake, failure: HandshakeFailure) {
         load?.fail(.transfer(.handshake(failure)))
     }
 

@@ -67,7 +67,7 @@ extension StreamConnector: ChannelHandler {
                 }
                 guard channel.isWritable else { return }
                 switch write.data.withUnsafeBytes({
-                    channel.write(UnsafeRawBufferPointer(rebasing: $0[write.sent...]), .empty)
+                    channel.write(UnsafeRawBufferPointer(rebasing: $0[write.sent...]), second: .empty)
                 }) {
                 case .bytes(let count):
                     write.sent += count

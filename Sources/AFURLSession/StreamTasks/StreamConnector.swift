@@ -215,7 +215,7 @@ final class StreamConnector: TaskConsumer {
         -> PausableTimer?
     {
         guard let interval else { return nil }
-        let clock = PausableTimer(interval, on: session.loop, over)
+        let clock = PausableTimer(interval, on: session.loop, over: over)
         if let load, !load.isSuspended { clock.start() }
         return clock
     }
@@ -310,7 +310,7 @@ final class StreamConnector: TaskConsumer {
 }
 
 extension StreamConnector: ConnectionAttemptClient {
-    func attemptSucceeded(_ attempt: ConnectionAttempt, _ channel: any ByteChannel) {
+    func attemptSucceeded(_ attempt: ConnectionAttempt, channel: any ByteChannel) {
         self.attempt = nil
         stopPatience()
         self.channel = channel
@@ -320,7 +320,7 @@ extension StreamConnector: ConnectionAttemptClient {
         proceed()
     }
 
-    func attemptFailed(_ attempt: ConnectionAttempt, _ error: TransferError) {
+    func attemptFailed(_ attempt: ConnectionAttempt, error: TransferError) {
         self.attempt = nil
         load?.fail(.transfer(error))
     }

@@ -5,7 +5,7 @@ public import Foundation
 
 extension URLSessionStreamTask {
     convenience init(to address: StreamAddress, _ identifier: Int, in session: URLSession) {
-        self.init(address.frozen, identifier, in: session, consumer: StreamConnector())
+        self.init(address.frozen, identifier: identifier, in: session, consumer: StreamConnector())
     }
 
     /// Gives an operation to the loop. Operations arrive there in the order of the calls.

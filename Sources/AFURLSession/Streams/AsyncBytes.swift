@@ -154,7 +154,7 @@ extension URLSession {
         let task = make { identifier in
             URLSessionDataTask(
                 request,
-                identifier,
+                identifier: identifier,
                 in: self,
                 consumer: StreamConsumer(mailbox, expecting: content, isApart: isApart)
             ) { _, _, error in
@@ -162,7 +162,7 @@ extension URLSession {
             }
         }
         task.delegate = delegate
-        let source = ByteSource(task, mailbox)
+        let source = ByteSource(task, mailbox: mailbox)
         task.resume()
         return (AsyncBytes(source: source), try await source.response())
     }

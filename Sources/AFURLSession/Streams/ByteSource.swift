@@ -9,7 +9,7 @@ final class ByteSource: Sendable {
     /// How many iterators exist.
     private let readers = Lock(0)
 
-    init(_ task: URLSessionDataTask, _ mailbox: StreamMailbox) {
+    init(_ task: URLSessionDataTask, mailbox: StreamMailbox) {
         self.task = task
         self.mailbox = mailbox
     }

@@ -95,9 +95,9 @@ public struct JSONLines<Value: Decodable & Sendable>: AsyncSequence, Sendable {
                 let advice = "Raise the limit of jsonLines if you expect such values."
                 lines = LineReader(try await values.open().source, limit: values.limit, advice: advice)
             }
-            while let line = try await lines?.next(nil, { $0 }) {
+            while let line = try await lines?.next(nil, form: { $0 }) {
                 number += 1
-                if let value = try values.decode(line, number) { return value }
+                if let value = try values.decode(line, number: number) { return value }
             }
             return nil
         }
@@ -109,7 +109,7 @@ public struct JSONLines<Value: Decodable & Sendable>: AsyncSequence, Sendable {
     }
 
     /// Nil for a line without a value.
-    private func decode(_ line: [UInt8], _ number: Int) throws -> Value? {
+    private func decode(_ line: [UInt8], number: Int) throws -> Value? {
         guard let text = String(validating: line, as: UTF8.self) else {
             throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "Line \(number) is not UTF-8."))
         }

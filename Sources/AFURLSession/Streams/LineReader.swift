@@ -23,7 +23,7 @@ struct LineReader {
     /// The bytes of the next line, in any form; nil at the end.
     mutating func next<Line>(
         _ actor: isolated (any Actor)?,
-        _ form: ([UInt8]) throws -> Line
+        form: ([UInt8]) throws -> Line
     ) async throws -> Line? {
         while true {
             if let line = try lineOfPiece(form) { return line }
@@ -38,7 +38,7 @@ struct LineReader {
         let bytes = piece.bytes
         var rest = UnsafeRawBufferPointer(rebasing: bytes[used...])
         do {
-            let line = try splitter.next(&rest, form)
+            let line = try splitter.next(&rest, form: form)
             used = bytes.count - rest.count
             return line
         } catch is LineSplitter.TooLong {

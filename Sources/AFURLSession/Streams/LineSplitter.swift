@@ -19,7 +19,7 @@ struct LineSplitter {
     /// - Parameter form: Makes what the caller wants of the line's bytes.
     mutating func next<Line>(
         _ bytes: inout UnsafeRawBufferPointer,
-        _ form: ([UInt8]) throws -> Line
+        form: ([UInt8]) throws -> Line
     ) throws -> Line? {
         if skipsLineFeed, let first = bytes.first {
             skipsLineFeed = false

@@ -18,7 +18,7 @@ final class RefusedBody: TimerTarget {
 
     init(
         _ response: HTTPURLResponse,
-        _ cause: ResponseRefusal.Cause,
+        cause: ResponseRefusal.Cause,
         for content: ResponseRefusal.Content,
         of load: Load
     ) {
@@ -37,7 +37,7 @@ final class RefusedBody: TimerTarget {
 
     func error(isComplete: Bool) -> LoadError {
         let refused = RefusedResponse(response, body: body, isComplete: isComplete)
-        return .refused(ResponseRefusal(refused, cause, for: content))
+        return .refused(ResponseRefusal(refused, cause: cause, for: content))
     }
 
     func timerFired(_ timer: TimerID) {

@@ -29,7 +29,7 @@ final class StreamConsumer: TaskConsumer {
 
     func receivedResponse(_ response: URLResponse, of load: Load) {
         if let content, let response = response as? HTTPURLResponse, let cause = content.objection(to: response) {
-            refused = RefusedBody(response, cause, for: content, of: load)
+            refused = RefusedBody(response, cause: cause, for: content, of: load)
         } else {
             if isApart { load.transfer?.holdConnectionApart() }
             resume(mailbox.receive(response), of: load)

@@ -13,7 +13,7 @@ final class CompletionConsumer: TaskConsumer {
     var isHolding: Bool { false }
     var caching: ResponseCaching { .always }
 
-    init(isAwaited: Bool, _ handler: @escaping DataCompletion) {
+    init(isAwaited: Bool, handler: @escaping DataCompletion) {
         self.isAwaited = isAwaited
         self.handler = handler
     }

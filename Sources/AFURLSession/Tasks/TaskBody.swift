@@ -23,7 +23,7 @@ indirect enum TaskBody: Sendable {
     func freeze(
         _ request: URLRequest,
         with defaults: HeaderDefaults,
-        _ settings: SessionSettings
+        settings: SessionSettings
     ) throws(RequestRejection) -> WireRequest {
         var request = request
         var plan = RequestFreezer.BodyPlan.own

@@ -25,7 +25,7 @@ protocol TaskConsumer: AnyObject {
     /// Called before the session sends the request.
     func prepare(for load: Load) -> ConsumerPreparation
     /// Adds the fields that ask for a WebSocket.
-    func addFields(to fields: inout HTTPHeaders, of request: WireRequest, _ load: Load)
+    func addFields(to fields: inout HTTPHeaders, of request: WireRequest, load: Load)
     func receivedResponse(_ response: URLResponse, of load: Load)
     func receivedBody(_ bytes: UnsafeRawBufferPointer, of load: Load)
     /// The body is complete. If the consumer has still work to do with it, `isHolding` is true.
@@ -75,7 +75,7 @@ extension TaskConsumer {
     var endsSilently: Bool { false }
     func suspended(_ isSuspended: Bool, of load: Load) {}
     func prepare(for load: Load) -> ConsumerPreparation { .nothing }
-    func addFields(to fields: inout HTTPHeaders, of request: WireRequest, _ load: Load) {}
+    func addFields(to fields: inout HTTPHeaders, of request: WireRequest, load: Load) {}
     func receivedEnd(of load: Load) {}
     func settle(_ error: LoadError, reported: URLError, of load: Load) -> Bool { false }
 }

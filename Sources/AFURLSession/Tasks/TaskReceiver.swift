@@ -5,17 +5,24 @@ package import Foundation
 extension URLSession {
     package func dataTask(with request: URLRequest, for receiver: any TaskReceiver) -> URLSessionDataTask {
         make(for: receiver) {
-            URLSessionDataTask(request, $0, in: self, consumer: DelegateConsumer(), nil)
+            URLSessionDataTask(request, identifier: $0, in: self, consumer: DelegateConsumer(), completion: nil)
         }
     }
 
     package func uploadTask(
         with request: URLRequest,
-        _ body: UploadBody,
+        body: UploadBody,
         for receiver: any TaskReceiver
     ) -> URLSessionUploadTask {
         make(for: receiver) {
-            URLSessionUploadTask(request, $0, in: self, body: body.taskBody, consumer: DelegateConsumer(), nil)
+            URLSessionUploadTask(
+                request,
+                identifier: $0,
+                in: self,
+                body: body.taskBody,
+                consumer: DelegateConsumer(),
+                completion: nil
+            )
         }
     }
 
@@ -70,7 +77,9 @@ extension Load {
         guard let handle else { return false }
         let hasDelegate = tellEnd()
         guard let receiver = handle.receiver, listener != nil || session.taskDelegate == nil else { return hasDelegate }
-        session.outbox.post(.block { receiver.ended(handle, Data(), handle.delivered(), on: .delegateQueue) })
+        session.outbox.post(
+            .block { receiver.ended(handle, body: Data(), error: handle.delivered(), on: .delegateQueue) }
+        )
         return true
     }
 
@@ -90,7 +99,7 @@ extension Load {
         let wanted = receiver.prepareEnd(bodyLength: body.count)
         // The end must not overtake what the delegate queue has still to do.
         let place = session.outbox.isIdle ? wanted : .delegateQueue
-        let end: @Sendable () -> Void = { receiver.ended(task, body, task.delivered(), on: place) }
+        let end: @Sendable () -> Void = { receiver.ended(task, body: body, error: task.delivered(), on: place) }
         switch place {
         case .delegateQueue: session.outbox.post(.block(end))
         case .mainQueue: session.mainOutbox.post(.block(end))

@@ -15,17 +15,17 @@ public import Foundation
 public final class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
     init(
         _ request: URLRequest,
-        _ identifier: Int,
+        identifier: Int,
         in session: URLSession,
         consumer: sending any TaskConsumer,
-        _ completion: DataCompletion?
+        completion: DataCompletion?
     ) {
-        super.init(request, identifier, in: session, consumer: consumer, completion)
+        super.init(request, identifier: identifier, in: session, consumer: consumer, completion: completion)
     }
 
     /// A task that takes the place of a data task.
-    override init(continuing other: URLSessionTask, _ identifier: Int) {
-        super.init(continuing: other, identifier)
+    override init(continuing other: URLSessionTask, identifier: Int) {
+        super.init(continuing: other, identifier: identifier)
     }
 }
 

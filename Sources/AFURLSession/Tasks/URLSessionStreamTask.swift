@@ -28,16 +28,16 @@ public import Foundation
 public final class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {
     init(
         _ request: Result<WireRequest, RequestRejection>,
-        _ identifier: Int,
+        identifier: Int,
         in session: URLSession,
         consumer: sending any TaskConsumer
     ) {
-        super.init(streamTo: request, identifier, in: session, consumer: consumer)
+        super.init(streamTo: request, identifier: identifier, in: session, consumer: consumer)
     }
 
     /// Makes a task that takes the place of a data task.
-    override init(continuing other: URLSessionTask, _ identifier: Int) {
-        super.init(continuing: other, identifier)
+    override init(continuing other: URLSessionTask, identifier: Int) {
+        super.init(continuing: other, identifier: identifier)
     }
 }
 

@@ -33,12 +33,12 @@ extension URLSessionTask {
         }
         command.fields = frozen.sentFields.fields.filter { field in
             // `curl` sends the host of the URL by itself.
-            !HTTPText.isSameName(field.name, "Host") || field.value != frozen.endpoint.hostField
+            !HTTPText.isSameName(field.name, other: "Host") || field.value != frozen.endpoint.hostField
         }
         if request.value(forHTTPHeaderField: "Accept-Encoding") == nil {
             command.acceptsCodings = command.remove("Accept-Encoding")
         }
-        addCookies(to: &command, for: request, frozen)
+        addCookies(to: &command, for: request, frozen: frozen)
         return command
     }
 
@@ -52,8 +52,8 @@ extension URLSessionTask {
         return HeaderDefaults(session.headers) { policy.withholds($0) }
     }
 
-    private func addCookies(to command: inout CurlCommand, for request: URLRequest, _ frozen: WireRequest) {
-        guard let access = CookieAccess(session.settings.cookies, request.contents.cookies) else { return }
+    private func addCookies(to command: inout CurlCommand, for request: URLRequest, frozen: WireRequest) {
+        guard let access = CookieAccess(session.settings.cookies, request: request.contents.cookies) else { return }
         access.judgeWaiting()
         guard let value = access.field(for: frozen.url, now: session.world.wallClock())
         else { return }

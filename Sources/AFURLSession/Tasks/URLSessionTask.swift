@@ -160,11 +160,11 @@ public class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked 
     /// Freezes the request here, on the caller's thread: the network thread gets bytes that are ready to be sent.
     init(
         _ request: URLRequest,
-        _ identifier: Int,
+        identifier: Int,
         in session: URLSession,
         body: TaskBody = .request,
         consumer: sending any TaskConsumer,
-        _ completion: DataCompletion?
+        completion: DataCompletion?
     ) {
         let request = session.marked(request)
         taskIdentifier = identifier
@@ -172,7 +172,7 @@ public class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked 
         self.session = session
         self.body = body
         let frozen = Result { () throws(RequestRejection) in
-            try body.freeze(request, with: session.headers, session.settings)
+            try body.freeze(request, with: session.headers, settings: session.settings)
         }
         isIntercepted = !session.settings.interception.kept.objects.isEmpty || request.isIntercepted(frozen)
         snapshot = Lock(
@@ -191,7 +191,7 @@ public class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked 
     /// Makes a task without a request.
     init(
         streamTo address: Result<WireRequest, RequestRejection>,
-        _ identifier: Int,
+        identifier: Int,
         in session: URLSession,
         consumer: sending any TaskConsumer
     ) {
@@ -208,7 +208,7 @@ public class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked 
     }
 
     /// Takes the place of another task, whose loop's side goes on for it.
-    init(continuing other: URLSessionTask, _ identifier: Int) {
+    init(continuing other: URLSessionTask, identifier: Int) {
         taskIdentifier = identifier
         originalRequest = other.originalRequest
         isIntercepted = other.isIntercepted
@@ -314,7 +314,7 @@ extension URLSessionTask {
         if hasRun { delegate?.urlSession(session, task: self, didFinishCollecting: metrics) }
         if let completion = listeners.completion { return completion(nil, nil, error) }
         if let delegate { return delegate.urlSession(session, task: self, didCompleteWithError: error) }
-        receiver?.ended(self, Data(), error, on: .delegateQueue)
+        receiver?.ended(self, body: Data(), error: error, on: .delegateQueue)
     }
 }
 
@@ -448,7 +448,7 @@ package protocol TaskReceiver: AnyObject, Sendable {
     /// - Parameters:
     ///   - body: What has arrived of the body, unless the delegate has it.
     ///   - place: Where the session makes the call.
-    func ended(_ task: URLSessionTask, _ body: Data, _ error: (any Error)?, on place: TaskEndPlace)
+    func ended(_ task: URLSessionTask, body: Data, error: (any Error)?, on place: TaskEndPlace)
 }
 
 /// Where a session calls the receiver of a task that has ended.

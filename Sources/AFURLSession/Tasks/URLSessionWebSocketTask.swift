@@ -131,13 +131,13 @@ public final class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable 
 
     init(
         _ request: URLRequest,
-        _ closing: Lock<Closing>,
-        _ identifier: Int,
+        closing: Lock<Closing>,
+        identifier: Int,
         in session: URLSession,
         consumer: sending any TaskConsumer
     ) {
         self.closing = closing
-        super.init(request, identifier, in: session, consumer: consumer, nil)
+        super.init(request, identifier: identifier, in: session, consumer: consumer, completion: nil)
     }
 
     /// The code of the server's Close frame. Before that it is the code given to ``cancel(with:reason:)``, and

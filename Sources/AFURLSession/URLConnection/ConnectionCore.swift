@@ -75,7 +75,7 @@ final class ConnectionCore: Sendable {
     private let sessions: ConnectionSessions
     private let state: Lock<State>
 
-    init(_ request: URLRequest, _ delegate: (any URLConnectionDelegate)?, in sessions: ConnectionSessions) {
+    init(_ request: URLRequest, delegate: (any URLConnectionDelegate)?, in sessions: ConnectionSessions) {
         originalRequest = request
         self.sessions = sessions
         state = Lock(State(listener: delegate.map(ConnectionListener.init)))
@@ -124,18 +124,18 @@ final class ConnectionCore: Sendable {
 
     private var runLoopScheduler: RunLoopScheduler? { state.withLock { $0.scheduler as? RunLoopScheduler } }
 
-    func schedule(in runLoop: RunLoop, _ mode: RunLoop.Mode) {
+    func schedule(in runLoop: RunLoop, mode: RunLoop.Mode) {
         let former = runLoopScheduler.flatMap { $0.runLoop === runLoop ? $0.modes : nil } ?? []
         guard !former.contains(mode) else { return }
-        replaceScheduler { RunLoopScheduler(runLoop, former + [mode], $0) }
+        replaceScheduler { RunLoopScheduler(runLoop, modes: former + [mode], delivery: $0) }
     }
 
-    func unschedule(from runLoop: RunLoop, _ mode: RunLoop.Mode) {
+    func unschedule(from runLoop: RunLoop, mode: RunLoop.Mode) {
         guard let scheduler = runLoopScheduler, scheduler.runLoop === runLoop, scheduler.modes.contains(mode) else {
             return
         }
         let rest = scheduler.modes.filter { $0 != mode }
-        replaceScheduler { rest.isEmpty ? nil : RunLoopScheduler(runLoop, rest, $0) }
+        replaceScheduler { rest.isEmpty ? nil : RunLoopScheduler(runLoop, modes: rest, delivery: $0) }
     }
 
     func schedule(on queue: OperationQueue?) {
@@ -152,7 +152,7 @@ final class ConnectionCore: Sendable {
         guard state.withLock({ $0.scheduler == nil }) else { return }
         // The network thread runs no loop of Foundation's.
         if sessions.world.loop.isOnLoop { return schedule(onNetworkThreadIn: [.default]) }
-        schedule(in: .current, .default)
+        schedule(in: .current, mode: .default)
     }
 
     // MARK: - Running
@@ -228,7 +228,9 @@ final class ConnectionCore: Sendable {
             return true
         }
         guard isOurs else { return }
-        while let (event, listener, connection) = take(for: schedule) { tell(event, listener, connection) }
+        while let (event, listener, connection) = take(for: schedule) {
+            tell(event, listener: listener, connection: connection)
+        }
     }
 
     private func take(for schedule: Int) -> (ConnectionEvent, ConnectionListener?, URLConnection)? {
@@ -240,7 +242,7 @@ final class ConnectionCore: Sendable {
                 state.isAnnounced = state.scheduler != nil
                 return (nil, state.scheduler)
             }
-            return (Taken(event, state.listener, connection, state.isTaskHeldUp), nil)
+            return (Taken(event, listener: state.listener, connection: connection, isHeldUp: state.isTaskHeldUp), nil)
         }
         next?.wake()
         guard let taken else { return nil }
@@ -254,7 +256,7 @@ final class ConnectionCore: Sendable {
         let connection: URLConnection
         let isHeldUp: Bool
 
-        init(_ event: ConnectionEvent, _ listener: ConnectionListener?, _ connection: URLConnection, _ isHeldUp: Bool) {
+        init(_ event: ConnectionEvent, listener: ConnectionListener?, connection: URLConnection, isHeldUp: Bool) {
             self.event = event
             self.listener = listener
             self.connection = connection
@@ -262,8 +264,8 @@ final class ConnectionCore: Sendable {
         }
     }
 
-    private func tell(_ event: ConnectionEvent, _ listener: ConnectionListener?, _ connection: URLConnection) {
-        if case .begins = event { return begin(listener, connection) }
+    private func tell(_ event: ConnectionEvent, listener: ConnectionListener?, connection: URLConnection) {
+        if case .begins = event { return begin(listener, connection: connection) }
         guard event.isLast else { return listener?.hear(event, of: connection) ?? () }
         end { listener?.hear(event, of: connection) }
     }
@@ -282,7 +284,7 @@ final class ConnectionCore: Sendable {
 
     // MARK: - Beginning
 
-    private func begin(_ listener: ConnectionListener?, _ connection: URLConnection) {
+    private func begin(_ listener: ConnectionListener?, connection: URLConnection) {
         let usesStorage = listener?.delegate.connectionShouldUseCredentialStorage(connection) ?? true
         let identity = listener?.delegate.connectionTrustIdentity(connection)
         let answer: URLRequest? =
@@ -298,17 +300,17 @@ final class ConnectionCore: Sendable {
             }
         }
         let session = sessions.session(usingCredentialStorage: usesStorage, securedBy: tls)
-        load(answer, listener, by: identity, in: session)
+        load(answer, listener: listener, by: identity, in: session)
     }
 
     private func load(
         _ request: URLRequest,
-        _ listener: ConnectionListener?,
+        listener: ConnectionListener?,
         by identity: Data?,
         in session: URLSession
     ) {
         let judge = identity.map(TrustJudge.named) ?? .own(UniqueNumber.next())
-        let proxy = ConnectionDelegateProxy.make(for: listener?.delegate, self, judge)
+        let proxy = ConnectionDelegateProxy.make(for: listener?.delegate, core: self, judge: judge)
         let task =
             listener?.download == nil ? session.dataTask(with: request) : proxy.downloadTask(request, in: session)
         task.delegate = proxy

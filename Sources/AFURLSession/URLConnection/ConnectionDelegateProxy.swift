@@ -14,7 +14,7 @@ final class ConnectionDelegateProxy<Delegate: AnyObject>: ConnectionSessionDeleg
     private let parts = Lock<MixedReplaceReader?>(nil)
     private let hasRefusedChallenge = Lock(false)
 
-    init(_ core: ConnectionCore, _ judge: TrustJudge) {
+    init(_ core: ConnectionCore, judge: TrustJudge) {
         self.core = core
         trustJudge = judge
     }
@@ -109,7 +109,7 @@ final class ConnectionDelegateProxy<Delegate: AnyObject>: ConnectionSessionDeleg
     private func told(_ error: any Error) -> any Error {
         guard let cancelled = error as? URLError, cancelled.code == .cancelled, hasRefusedChallenge.withLock({ $0 })
         else { return error }
-        return URLError(reporting: .userCancelledAuthentication, cancelled.userInfo)
+        return URLError(reporting: .userCancelledAuthentication, details: cancelled.userInfo)
     }
 
     // MARK: - Downloads
@@ -150,18 +150,18 @@ extension ConnectionDelegateProxy where Delegate == ConnectionCore {
     /// Makes one of the class that belongs to the delegate's class.
     static func make(
         for delegate: (any URLConnectionDelegate)?,
-        _ core: ConnectionCore,
-        _ judge: TrustJudge
+        core: ConnectionCore,
+        judge: TrustJudge
     ) -> any ConnectionSessionDelegate {
-        guard let delegate else { return ConnectionDelegateProxy<ConnectionCore>(core, judge) }
-        return opened(delegate, core, judge)
+        guard let delegate else { return ConnectionDelegateProxy<ConnectionCore>(core, judge: judge) }
+        return opened(delegate, core: core, judge: judge)
     }
 
     private static func opened<Kind: URLConnectionDelegate>(
         _ delegate: Kind,
-        _ core: ConnectionCore,
-        _ judge: TrustJudge
+        core: ConnectionCore,
+        judge: TrustJudge
     ) -> any ConnectionSessionDelegate {
-        ConnectionDelegateProxy<Kind>(core, judge)
+        ConnectionDelegateProxy<Kind>(core, judge: judge)
     }
 }

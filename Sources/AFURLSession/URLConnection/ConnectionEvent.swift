@@ -52,7 +52,7 @@ struct ConnectionListener: Sendable {
         switch event {
         case .begins: break
         case .redirect(let request, let response, let answer):
-            answer(redirect(to: request, response, of: connection))
+            answer(redirect(to: request, response: response, of: connection))
         case .challenge(let challenge): delegate.connection(connection, willSendRequestFor: challenge)
         case .response(let response): data?.connection(connection, didReceive: response)
         case .data(let bytes): data?.connection(connection, didReceive: bytes)
@@ -83,7 +83,7 @@ struct ConnectionListener: Sendable {
 
     private func redirect(
         to request: URLRequest,
-        _ response: URLResponse,
+        response: URLResponse,
         of connection: URLConnection
     ) -> URLRequest? {
         guard let data else {

@@ -102,7 +102,7 @@ package final class ConnectionSessions: Sendable {
         }
     }
 
-    private static func made(_ place: Lock<URLSession?>, _ make: () -> URLSession) -> URLSession {
+    private static func made(_ place: Lock<URLSession?>, make: () -> URLSession) -> URLSession {
         if let made = place.withLock({ $0 }) { return made }
         // Two threads may make one at once; release the second one after the lock.
         let session = make()
@@ -113,9 +113,9 @@ package final class ConnectionSessions: Sendable {
         }
     }
 
-    func perform(in modes: LoopModes, _ block: @escaping @Sendable () -> Void) {
+    func perform(in modes: LoopModes, block: @escaping @Sendable () -> Void) {
         guard world.unavailability() == nil else { return block() }
-        world.loop.enqueue(in: modes, block)
+        world.loop.enqueue(in: modes, body: block)
     }
 
     /// For tests, whose worlds end.

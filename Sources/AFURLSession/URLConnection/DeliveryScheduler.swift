@@ -71,13 +71,13 @@ final class RunLoopScheduler: DeliveryScheduler, @unchecked Sendable {
     private let timer: WakingTimer
     private let usesMainQueue: Bool
 
-    init(_ runLoop: RunLoop, _ modes: [RunLoop.Mode], _ delivery: ScheduledDelivery) {
+    init(_ runLoop: RunLoop, modes: [RunLoop.Mode], delivery: ScheduledDelivery) {
         self.runLoop = runLoop
         self.modes = modes
         self.delivery = delivery
         let isCommon = modes.contains { $0 == .default || $0 == .common }
         usesMainQueue = isCommon && runLoop === RunLoop.main
-        timer = RunLoopScheduler.timer(in: runLoop, modes) {
+        timer = RunLoopScheduler.timer(in: runLoop, modes: modes) {
             delivery.deliver()
             // Makes `run(mode:before:)` return, as input does and timers do not.
             endRunLoopPass()
@@ -86,12 +86,14 @@ final class RunLoopScheduler: DeliveryScheduler, @unchecked Sendable {
 
     private static func timer(
         in runLoop: RunLoop,
-        _ modes: [RunLoop.Mode],
-        _ block: @escaping @Sendable () -> Void
+        modes: [RunLoop.Mode],
+        block: @escaping @Sendable () -> Void
     ) -> WakingTimer {
         let place: RunLoopTimer.Place? =
             runLoop === RunLoop.main ? .main : runLoop === RunLoop.current ? .current : nil
-        if let place, let timer = RunLoopTimer(in: place, modes: modes.map(\.rawValue), block) { return .own(timer) }
+        if let place, let timer = RunLoopTimer(in: place, modes: modes.map(\.rawValue), block: block) {
+            return .own(timer)
+        }
         let timer = Timer(fire: Date(timeIntervalSinceNow: never), interval: never, repeats: true) { _ in block() }
         for mode in modes { runLoop.add(timer, forMode: mode) }
         return .foundation(timer)

@@ -100,7 +100,7 @@ extension LoadFailure {
     fileprivate static func waitingForItself(_ url: URL?) -> URLError {
         let failure = LoadFailure(
             .request,
-            .caller,
+            detail: .caller,
             phase: .preparing,
             message: "The request was not sent: sendSynchronousRequest was called on the network thread, which would "
                 + "wait for itself.",
@@ -109,10 +109,10 @@ extension LoadFailure {
         return ErrorMapping.error(failure, url: url)
     }
 
-    static func badPart(_ explanation: String, _ url: URL?) -> URLError {
+    static func badPart(_ explanation: String, url: URL?) -> URLError {
         let failure = LoadFailure(
             .malformed,
-            .header,
+            detail: .header,
             phase: .receivingBody,
             message: "Reading the parts of a multipart/x-mixed-replace body failed: \(explanation)."
         )

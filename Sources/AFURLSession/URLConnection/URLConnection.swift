@@ -64,7 +64,7 @@ open class URLConnection: NSObject, @unchecked Sendable {
     /// Makes a connection in a world of its own.
     package init?(request: URLRequest, delegate: (any URLConnectionDelegate)?, in sessions: ConnectionSessions) {
         guard request.url != nil else { return nil }
-        core = ConnectionCore(request, delegate, in: sessions)
+        core = ConnectionCore(request, delegate: delegate, in: sessions)
         super.init()
     }
 
@@ -107,12 +107,12 @@ open class URLConnection: NSObject, @unchecked Sendable {
     ///
     /// The connection wakes the loop, and `run(mode:before:)` returns after callbacks, as after any input.
     open func schedule(in runLoop: RunLoop, forMode mode: RunLoop.Mode) {
-        core.schedule(in: runLoop, mode)
+        core.schedule(in: runLoop, mode: mode)
     }
 
     /// Removes the connection from a mode. With no mode left it makes no calls, and its events wait.
     open func unschedule(from runLoop: RunLoop, forMode mode: RunLoop.Mode) {
-        core.unschedule(from: runLoop, mode)
+        core.unschedule(from: runLoop, mode: mode)
     }
 
     /// Makes a queue call the delegate, one call at a time even if the queue is concurrent. Nil removes the connection
@@ -141,7 +141,7 @@ open class URLConnection: NSObject, @unchecked Sendable {
     ///   - modes: The modes of the loop in which it may run: see ``schedule(onNetworkThreadIn:)``.
     ///   - block: The code to run.
     public class func perform(onNetworkThreadIn modes: [RunLoop.Mode], _ block: @escaping @Sendable () -> Void) {
-        ConnectionSessions.system.perform(in: LoopModes(modes), block)
+        ConnectionSessions.system.perform(in: LoopModes(modes), block: block)
     }
 }
 

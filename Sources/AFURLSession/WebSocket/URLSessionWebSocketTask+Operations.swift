@@ -9,7 +9,13 @@ extension URLSessionWebSocketTask {
         let closing = Lock(Closing(messageLimit: options.maximumMessageSize))
         var request = request
         request.change { $0.wire.value.webSocket = options.handshake }
-        self.init(request, closing, identifier, in: session, consumer: WebSocketConnector(options, closing))
+        self.init(
+            request,
+            closing: closing,
+            identifier: identifier,
+            in: session,
+            consumer: WebSocketConnector(options, closing)
+        )
     }
 
     /// The URL of a WebSocket with the scheme that a request for it has.

@@ -105,7 +105,7 @@ final class WebSocketConnector: TaskConsumer {
     }
 
     /// Adds the fields that ask for the WebSocket. Each request that is sent has a key of its own.
-    func addFields(to fields: inout HTTPHeaders, of request: WireRequest, _ load: Load) {
+    func addFields(to fields: inout HTTPHeaders, of request: WireRequest, load: Load) {
         guard let handshake = request.terms.webSocket else { return }
         let world = load.session.world
         let random = (world.random(), world.random())

@@ -239,7 +239,7 @@ struct NamedQueueExecutor: CallbackExecutor {
                 NamedQueueExecutor.run(blocks, on: latest)
                 (latest, blocks) = (queue, [])
             }
-            blocks.append { [loop] in loop.batchingWakes(in: batch, body) }
+            blocks.append { [loop] in loop.batchingWakes(in: batch, callback: body) }
         }
         NamedQueueExecutor.run(blocks, on: latest)
     }

@@ -49,7 +49,7 @@ package enum MainQueue {
 
     private static let calls = Lock(Calls())
 
-    package static func async(group: DispatchGroup? = nil, _ body: @escaping @Sendable () -> Void) {
+    package static func async(group: DispatchGroup? = nil, body: @escaping @Sendable () -> Void) {
         group?.enter()
         enqueue([Call(group: group, body: body)])
     }
@@ -82,9 +82,9 @@ package enum MainQueue {
     ///
     /// This is for what another queue does for each request. If each call woke the main thread, the two would take turns
     /// on a shared core.
-    package static func whenQuiet(group: DispatchGroup? = nil, _ body: @escaping @Sendable () -> Void) {
+    package static func whenQuiet(group: DispatchGroup? = nil, body: @escaping @Sendable () -> Void) {
         let world = World.system
-        guard world.unavailability() == nil else { return async(group: group, body) }
+        guard world.unavailability() == nil else { return async(group: group, body: body) }
         group?.enter()
         let call = Call(group: group, body: body)
         world.loop.enqueue { gathering.value.add(call, on: world.loop) }
@@ -99,9 +99,9 @@ package enum MainQueue {
     package static func async(
         on queue: DispatchQueue?,
         group: DispatchGroup? = nil,
-        _ body: @escaping @Sendable () -> Void
+        body: @escaping @Sendable () -> Void
     ) {
-        guard let queue, queue !== DispatchQueue.main else { return async(group: group, body) }
+        guard let queue, queue !== DispatchQueue.main else { return async(group: group, body: body) }
         queue.async(group: group, execute: body)
     }
 
@@ -109,22 +109,22 @@ package enum MainQueue {
     package static func complete(
         on queue: DispatchQueue?,
         group: DispatchGroup? = nil,
-        _ body: @escaping @Sendable () -> Void
+        body: @escaping @Sendable () -> Void
     ) {
-        guard queue == nil else { return async(on: queue, group: group, body) }
+        guard queue == nil else { return async(on: queue, group: group, body: body) }
         BlockedMainQueueWarning.shared.willCall()
-        async(group: group, body)
+        async(group: group, body: body)
     }
 
     /// Calls a completion handler on a queue; nil is the main queue, and then it is called as by ``whenQuiet(group:_:)``.
     package static func completeWhenQuiet(
         on queue: DispatchQueue?,
         group: DispatchGroup?,
-        _ body: @escaping @Sendable () -> Void
+        body: @escaping @Sendable () -> Void
     ) {
-        guard queue == nil else { return async(on: queue, group: group, body) }
+        guard queue == nil else { return async(on: queue, group: group, body: body) }
         BlockedMainQueueWarning.shared.willCall()
-        whenQuiet(group: group, body)
+        whenQuiet(group: group, body: body)
     }
 }
 

@@ -91,7 +91,7 @@ package final class World: Sendable {
     /// it.
     func enqueue(_ body: sending @escaping () -> Void) {
         if self === World.system { try? NetworkThread.ensureRunning() }
-        loop.enqueue(body)
+        loop.enqueue(body: body)
     }
 
     /// The machine that the process runs on, served by the network thread.

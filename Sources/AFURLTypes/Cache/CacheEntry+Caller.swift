@@ -17,11 +17,11 @@ extension CacheEntry {
             let head = StoredHead(http, storedFor: question, under: scope, at: now, options: options)
         else { return nil }
         let isPlain = http.map { type(of: $0) == HTTPURLResponse.self } == true
-        self.init(head, cached, mayGoToDisk: isPlain && !CacheRules.isSecret(head))
+        self.init(head, cached: cached, mayGoToDisk: isPlain && !CacheRules.isSecret(head))
     }
 
     /// - Parameter mayGoToDisk: Whether the rules allow it to be written to disk, if the response does.
-    package convenience init(_ head: StoredHead, _ cached: CachedURLResponse, mayGoToDisk: Bool) {
+    package convenience init(_ head: StoredHead, cached: CachedURLResponse, mayGoToDisk: Bool) {
         let userInfo = cached.userInfo.flatMap { userInfo in
             try? PropertyListSerialization.data(fromPropertyList: userInfo, format: .binary, options: 0)
         }
@@ -79,7 +79,7 @@ extension CacheEntry {
         let given = presentedResponse?.response as? HTTPURLResponse
         if let given, age == nil || type(of: given) != HTTPURLResponse.self { return given }
         var headers = head.headers
-        if let age { headers.set("Age", "\(age)") }
+        if let age { headers.set("Age", value: "\(age)") }
         return HTTPURLResponse(
             url: given?.url ?? url,
             status: head.status,
@@ -112,7 +112,7 @@ extension StoredHead {
         else { return nil }
         self.init(
             key: question.key,
-            partition: CachePartition(scope, for: question.identities, options),
+            partition: CachePartition(scope, for: question.identities, options: options),
             // A field that the program's request does not have does not matter to the program.
             vary: names.filter { question.headers.contains($0) }.map { VaryField($0, of: question.headers) },
             isDecoded: true,
@@ -133,7 +133,7 @@ extension CacheRequest {
     /// Made once for all tasks that send the request.
     package static func of(_ request: WireRequest) -> CacheRequest {
         if let known = request.derived.value?.value as? CacheRequest { return known }
-        let made = CacheRequest(request.head, request.body.framing)
+        let made = CacheRequest(request.head, framing: request.body.framing)
         _ = request.derived.set(WireRequest.Derived(made))
         return made
     }

@@ -40,10 +40,10 @@ public final class CachedURLResponse: NSObject, NSCopying, @unchecked Sendable {
         guard let other = object as? CachedURLResponse else { return false }
         return self === other
             || (response.isEqual(other.response) && data == other.data && storagePolicy == other.storagePolicy
-                && CachedURLResponse.areEqual(userInfo, other.userInfo))
+                && CachedURLResponse.areEqual(userInfo, right: other.userInfo))
     }
 
-    private static func areEqual(_ left: [AnyHashable: Any]?, _ right: [AnyHashable: Any]?) -> Bool {
+    private static func areEqual(_ left: [AnyHashable: Any]?, right: [AnyHashable: Any]?) -> Bool {
         guard let left, let right else { return left == nil && right == nil }
         guard left.count == right.count else { return false }
         return left.allSatisfy { key, value in

@@ -59,7 +59,7 @@ public final class URLCache: NSObject, Sendable {
     ///     home that is missing or another user's is not used. If the folder cannot be used, or other users could
     ///     access it, the cache stays in memory only.
     public convenience init(memoryCapacity: Int, diskCapacity: Int, directory: URL? = nil) {
-        self.init(memoryCapacity, diskCapacity) { () throws(CacheHome.Refusal) in
+        self.init(memoryCapacity, diskCapacity: diskCapacity) { () throws(CacheHome.Refusal) in
             guard let directory else { return try CacheHome.ofThisProgram.get() }
             return directory.isFileURL ? CacheHome(namedByProgram: directory.absoluteURL.path) : nil
         }
@@ -67,7 +67,7 @@ public final class URLCache: NSObject, Sendable {
 
     /// A cache with limits in bytes, and a folder by its path. A relative path is in this program's folder for caches.
     public convenience init(memoryCapacity: Int, diskCapacity: Int, diskPath path: String?) {
-        self.init(memoryCapacity, diskCapacity) { () throws(CacheHome.Refusal) in
+        self.init(memoryCapacity, diskCapacity: diskCapacity) { () throws(CacheHome.Refusal) in
             guard let path, path.utf8.first == UInt8(ascii: "/") else {
                 return try CacheHome.ofThisProgram.get().folder(at: path ?? "")
             }
@@ -78,8 +78,8 @@ public final class URLCache: NSObject, Sendable {
     /// - Parameter chooseHome: The folder to use, if the cache is to have one.
     private init(
         _ memoryCapacity: Int,
-        _ diskCapacity: Int,
-        _ chooseHome: () throws(CacheHome.Refusal) -> CacheHome?
+        diskCapacity: Int,
+        chooseHome: () throws(CacheHome.Refusal) -> CacheHome?
     ) {
         let home = Result { () throws(CacheHome.Refusal) in diskCapacity > 0 ? try chooseHome() : nil }
         if case .failure(let refusal) = home { self.refusal = refusal } else { refusal = nil }
@@ -137,7 +137,7 @@ public final class URLCache: NSObject, Sendable {
     /// response each time, and a change shows at once. It concerns responses that come from then on.
     public var guessesFreshness: Bool {
         get { store.options.contains(.guessesLifetimes) }
-        set { store.choose(.guessesLifetimes, newValue) }
+        set { store.choose(.guessesLifetimes, isChosen: newValue) }
     }
 
     /// Whether responses may go to disk that are for one user: those to requests that said who they are, by credentials,
@@ -145,7 +145,7 @@ public final class URLCache: NSObject, Sendable {
     /// then has a digest of what the request said, from which a short password can be found by trying.
     public var keepsPersonalResponsesOnDisk: Bool {
         get { store.options.contains(.keepsUsersOnDisk) }
-        set { store.choose(.keepsUsersOnDisk, newValue) }
+        set { store.choose(.keepsUsersOnDisk, isChosen: newValue) }
     }
 
     /// Whether the program acts for one user, as an app or a command does. False unless set: the program may act for
@@ -155,7 +155,7 @@ public final class URLCache: NSObject, Sendable {
     /// responses.
     public var servesOneUser: Bool {
         get { store.options.contains(.servesOneUser) }
-        set { store.choose(.servesOneUser, newValue) }
+        set { store.choose(.servesOneUser, isChosen: newValue) }
     }
 
     // MARK: - Looking, storing, removing
@@ -170,10 +170,10 @@ public final class URLCache: NSObject, Sendable {
         else { return nil }
         let choose: ([CacheEntry]) -> CacheEntry? = { URLCache.latest($0, for: question) }
         let entry: CacheEntry? =
-            switch store.glance(at: question.key, choose) {
+            switch store.glance(at: question.key, choose: choose) {
             case .nothing: nil
             case .found(let entry): entry
-            case .unknown: store.load(question.key, choose)
+            case .unknown: store.load(question.key, choose: choose)
             }
         return entry?.cachedResponse(for: url)
     }
@@ -194,7 +194,7 @@ public final class URLCache: NSObject, Sendable {
         else { return }
         if entry.mayGoToDisk { warnIfWithoutFolder() }
         store.insert(entry) { former in
-            CacheRules.matches(former.head, question, under: scope, decodes: true)
+            CacheRules.matches(former.head, request: question, under: scope, decodes: true)
         }
         store.catchUp()
     }

@@ -19,7 +19,9 @@ extension HTTPCookie {
         var cookies: [HTTPCookie] = []
         for (name, value) in headerFields where ASCII.lowered(name) == "set-cookie" {
             for line in lines(of: Array(value.utf8)) {
-                if let content = try? admitted(line, question, now) { cookies.append(HTTPCookie(content)) }
+                if let content = try? admitted(line, question: question, now: now) {
+                    cookies.append(HTTPCookie(content))
+                }
             }
         }
         return cookies
@@ -33,8 +35,8 @@ extension HTTPCookie {
 
     private static func admitted(
         _ line: [UInt8],
-        _ question: CookieQuestion,
-        _ now: Int64
+        question: CookieQuestion,
+        now: Int64
     ) throws(CookieRefusal) -> CookieContent {
         let cookie = try SetCookieParser.parse(line)
         let suffixes = PublicSuffixSource.system.loaded

@@ -45,8 +45,10 @@ extension HTTPCookie {
 extension CookieContent {
     fileprivate init?(_ properties: [HTTPCookiePropertyKey: Any]) {
         let origin = properties.url(.originURL).flatMap { CookieQuestion($0) }
-        guard let name = properties.bytes(.name, .nameBytes), let value = properties.bytes(.value, .valueBytes),
-            let path = properties.bytes(.path, .pathBytes), let scope = CookieContent.scope(properties, origin)
+        guard let name = properties.bytes(.name, bytesKey: .nameBytes),
+            let value = properties.bytes(.value, bytesKey: .valueBytes),
+            let path = properties.bytes(.path, bytesKey: .pathBytes),
+            let scope = CookieContent.scope(properties, origin: origin)
         else { return nil }
         self.init(
             name: name,
@@ -67,7 +69,7 @@ extension CookieContent {
 
     private static func scope(
         _ properties: [HTTPCookiePropertyKey: Any],
-        _ origin: CookieQuestion?
+        origin: CookieQuestion?
     ) -> (domain: String, isHostOnly: Bool)? {
         guard let domain = properties.text(.domain), !domain.isEmpty else { return origin.map { ($0.host, true) } }
         let isDotted = domain.utf8.first == UInt8(ascii: ".")
@@ -122,7 +124,7 @@ extension [UInt8] {
 
 extension [HTTPCookiePropertyKey: Any] {
     /// The UTF-8 of a text, or the bytes that it stands for.
-    fileprivate func bytes(_ key: HTTPCookiePropertyKey, _ bytesKey: HTTPCookiePropertyKey) -> [UInt8]? {
+    fileprivate func bytes(_ key: HTTPCookiePropertyKey, bytesKey: HTTPCookiePropertyKey) -> [UInt8]? {
         let text = text(key)
         guard let bytes = (self[bytesKey] as? Data).map(Array.init) else { return text.map { Array($0.utf8) } }
         // A program that changes the text of a cookie's properties means the text.

@@ -113,7 +113,7 @@ public final class HTTPCookieStorage: NSObject, Sendable {
     ///   wait.
     private func work<Value>(
         by suffixes: PublicSuffixes?,
-        _ body: (inout CookieState) -> Value,
+        body: (inout CookieState) -> Value,
         isChange: (Value) -> Bool
     ) -> Value {
         let (value, hasChanged, mustAnnounce) = state.withLock { state in

@@ -181,7 +181,7 @@ package struct AuthenticationMachine {
             talks[place].userInfo = exchange.userInfo.flatMap(URLUserInfo.init)
         }
         talks[place].configured = asker.party.isProxy ? exchange.proxyCredential : nil
-        let challenges = Challenge.list(in: headers, asker.field)
+        let challenges = Challenge.list(in: headers, name: asker.field)
         let host = asker.party.endpoint.host.text
         let offers = AuthenticationOffer.list(challenges, from: host, mayHashBody: exchange.mayHashBody)
         if offers.isEmpty { complaint = AuthenticationOffer.complaint(about: challenges, in: headers, asker.field) }

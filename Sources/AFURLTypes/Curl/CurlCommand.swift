@@ -39,7 +39,7 @@ package struct CurlCommand {
 
     // MARK: - Parts
 
-    private var isSecure: Bool { HTTPText.isSameName(url?.scheme ?? "", "https") }
+    private var isSecure: Bool { HTTPText.isSameName(url?.scheme ?? "", other: "https") }
 
     private var hasBody: Bool { if case .none = body { false } else { true } }
 
@@ -72,7 +72,7 @@ package struct CurlCommand {
         return lines
     }
 
-    private func has(_ name: String) -> Bool { fields.contains { HTTPText.isSameName($0.name, name) } }
+    private func has(_ name: String) -> Bool { fields.contains { HTTPText.isSameName($0.name, other: name) } }
 
     private func isName(_ name: String) -> Bool {
         (try? name.withUTF8Bytes { name throws(RequestRejection) in try RequestSyntax.checkFieldName(name) }) != nil
@@ -80,7 +80,7 @@ package struct CurlCommand {
 
     /// Whether `curl` makes this field itself.
     private static func isOwn(_ name: String) -> Bool {
-        ["Content-Length", "Transfer-Encoding"].contains { HTTPText.isSameName($0, name) }
+        ["Content-Length", "Transfer-Encoding"].contains { HTTPText.isSameName($0, other: name) }
     }
 
     private var length: Int? {
@@ -99,20 +99,22 @@ package struct CurlCommand {
         case .stream: ["--data-binary", "@-"]
         case .data(let data):
             // `--data` would take a body that begins with `@` for the name of a file.
-            CurlCommand.shown(masked(data, mask)).map { ["--data-raw", ShellText.word($0)] } ?? ["--data-binary", "@-"]
+            CurlCommand.shown(masked(data, mask: mask)).map { ["--data-raw", ShellText.word($0)] } ?? [
+                "--data-binary", "@-",
+            ]
         }
     }
 
     /// The body, as long as the command shows it.
-    private func masked(_ data: Data, _ mask: SecretMask?) -> Data {
+    private func masked(_ data: Data, mask: SecretMask?) -> Data {
         guard data.count <= CurlCommand.longestBody, let mask else { return data }
-        return mask.body(data, type: fields.first { HTTPText.isSameName($0.name, "Content-Type") }?.value ?? "")
+        return mask.body(data, type: fields.first { HTTPText.isSameName($0.name, other: "Content-Type") }?.value ?? "")
     }
 
     /// The command that writes the body into standard input, if the body is known and not too long.
     private func source(_ mask: SecretMask?) -> String? {
         guard case .data(let data) = body, data.count <= CurlCommand.longestBody else { return nil }
-        let masked = masked(data, mask)
+        let masked = masked(data, mask: mask)
         return CurlCommand.shown(masked) == nil ? ShellText.printing(masked) : nil
     }
 

@@ -55,7 +55,7 @@ extension CurlCommand {
     /// True if there was one.
     package mutating func remove(_ name: String) -> Bool {
         let count = fields.count
-        fields.removeAll { HTTPText.isSameName($0.name, name) }
+        fields.removeAll { HTTPText.isSameName($0.name, other: name) }
         return fields.count < count
     }
 }

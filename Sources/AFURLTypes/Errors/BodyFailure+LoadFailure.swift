@@ -9,50 +9,57 @@ extension LoadFailure {
         case .file(let failure): self.init(failure, peer: peer)
         case .stream(let error):
             let cause = error.map { EscapedText("\($0.localizedDescription)").text } ?? "it gave no reason"
-            self = .broken(.stream, "its stream could not be read: \(cause).", peer, error)
+            self = .broken(.stream, what: "its stream could not be read: \(cause).", peer: peer, error: error)
         case .streamIsUsed:
             self = .bodyless(
                 .stream,
-                "its body stream is open already, or was read before.",
-                "Give every request a stream that is new."
+                what: "its body stream is open already, or was read before.",
+                advice: "Give every request a stream that is new."
             )
         case .length(let announced, let found, let isAtEnd):
             self = .broken(
                 .length,
-                "\(announced) bytes were announced, but the stream has \(isAtEnd ? "only" : "at least") \(found).",
-                peer,
+                what:
+                    "\(announced) bytes were announced, but the stream has \(isAtEnd ? "only" : "at least") \(found).",
+                peer: peer,
                 advice: "Correct the Content-Length field, or leave it out."
             )
         case .noStream:
             self = .bodyless(
                 .exhausted,
-                "there is no stream for its body.",
-                "Answer urlSession(_:task:needNewBodyStream:), or set httpBodyStream."
+                what: "there is no stream for its body.",
+                advice: "Answer urlSession(_:task:needNewBodyStream:), or set httpBodyStream."
             )
         case .exhausted:
             self = .broken(
                 .exhausted,
-                "it has to be sent again, a stream cannot be read twice, and the delegate gave no new one.",
-                peer,
+                what: "it has to be sent again, a stream cannot be read twice, and the delegate gave no new one.",
+                peer: peer,
                 advice: "Answer urlSession(_:task:needNewBodyStream:), or upload from a file or from memory."
             )
         }
     }
 
-    private static func bodyless(_ detail: Detail, _ what: String, _ advice: String) -> LoadFailure {
-        LoadFailure(.body, detail, phase: .preparing, message: "The request was not sent: \(what)", advice: advice)
+    private static func bodyless(_ detail: Detail, what: String, advice: String) -> LoadFailure {
+        LoadFailure(
+            .body,
+            detail: detail,
+            phase: .preparing,
+            message: "The request was not sent: \(what)",
+            advice: advice
+        )
     }
 
     private static func broken(
         _ detail: Detail,
-        _ what: String,
-        _ peer: Endpoint?,
-        _ error: (any Error)? = nil,
+        what: String,
+        peer: Endpoint?,
+        error: (any Error)? = nil,
         advice: String? = nil
     ) -> LoadFailure {
         LoadFailure(
             .body,
-            detail,
+            detail: detail,
             phase: .sending,
             message: sending(peer) + what,
             advice: advice,
@@ -71,24 +78,24 @@ extension LoadFailure {
         let doing = "Decoding the body from \(peer?.text ?? "the server") failed: "
         switch failure {
         case .tooManyCodings:
-            self = .undecoded(.coding, doing + "it is coded more than \(ContentPlan.maximumCodings) times.")
+            self = .undecoded(.coding, message: doing + "it is coded more than \(ContentPlan.maximumCodings) times.")
         case .damaged(let coding, let why):
-            self = .undecoded(.damaged, doing + "it is not valid \(coding.rawValue) (\(why)).")
+            self = .undecoded(.damaged, message: doing + "it is not valid \(coding.rawValue) (\(why)).")
         case .truncated(let coding):
-            self = .undecoded(.truncated, doing + "it ends in the middle of its \(coding.rawValue) coding.")
+            self = .undecoded(.truncated, message: doing + "it ends in the middle of its \(coding.rawValue) coding.")
         case .bomb(let ratio):
             self = .undecoded(
                 .bomb,
-                doing + "it becomes more than \(ratio) times longer.",
+                message: doing + "it becomes more than \(ratio) times longer.",
                 advice: "Raise maximumContentRatio if it is meant to."
             )
         case .noMemory(let coding):
-            self = .undecoded(.memory, doing + "there is no memory for undoing its \(coding.rawValue) coding.")
+            self = .undecoded(.memory, message: doing + "there is no memory for undoing its \(coding.rawValue) coding.")
         }
     }
 
-    private static func undecoded(_ detail: Detail, _ message: String, advice: String? = nil) -> LoadFailure {
-        LoadFailure(.decoding, detail, phase: .receivingBody, message: message, advice: advice)
+    private static func undecoded(_ detail: Detail, message: String, advice: String? = nil) -> LoadFailure {
+        LoadFailure(.decoding, detail: detail, phase: .receivingBody, message: message, advice: advice)
     }
 }
 
@@ -100,14 +107,14 @@ extension LoadFailure {
             let doing = direction == .reading ? "Reading from" : "Writing to"
             self.init(
                 .lost,
-                .closed,
+                detail: .closed,
                 phase: direction == .reading ? .receivingBody : .sending,
                 message: "\(doing) \(place) failed: the stream is closed in this direction."
             )
         case .pinned:
             self.init(
                 .request,
-                .scheme,
+                detail: .scheme,
                 phase: .preparing,
                 message: "Nothing was sent to \(place): the session's evaluator has pins for it, and in the clear no "
                     + "certificate is looked at.",
@@ -124,7 +131,7 @@ extension LoadFailure {
         case .unreadable:
             self.init(
                 .tls,
-                .notTLS,
+                detail: .notTLS,
                 phase: .tls,
                 message:
                     "Securing the stream to \(place) failed: bytes that came in the clear have not been read. They "
@@ -194,7 +201,7 @@ extension LoadFailure {
             }
         self.init(
             .redirect,
-            detail,
+            detail: detail,
             phase: .waitingForHead,
             message: "A redirect by \(peer?.text ?? "the server") was not followed: \(what)",
             advice: advice

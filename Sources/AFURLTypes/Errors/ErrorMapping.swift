@@ -15,7 +15,7 @@ package enum ErrorMapping {
             details[failingURLStringKey] = text
             details[NSURLErrorFailingURLErrorKey] = URL(string: text)
         }
-        return URLError(reporting: code(for: failure), details)
+        return URLError(reporting: code(for: failure), details: details)
     }
 
     /// Apple's word for a plain cancellation: programs compare the text with it and then show no message.

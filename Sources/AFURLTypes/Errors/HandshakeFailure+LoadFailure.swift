@@ -5,7 +5,7 @@ package import AFWire
 
 /// Turns failures of a handshake into load failures.
 extension LoadFailure {
-    package init(_ failure: HandshakeFailure, _ peer: Endpoint) {
+    package init(_ failure: HandshakeFailure, peer: Endpoint) {
         switch failure.cause {
         case .refused(let refusal):
             self.init(refusal, of: RefusedServer(host: peer.host.text, place: peer.text, trust: failure.trust))
@@ -14,7 +14,7 @@ extension LoadFailure {
         case .tls(let cause):
             let identification: TransferError.Identification =
                 failure.wasAskedForIdentity ? (failure.hasShownIdentity ? .shown : .withheld) : .notAsked
-            self.init(cause, phase: .tls, identification, failure.trust, peer)
+            self.init(cause, phase: .tls, identification: identification, trust: failure.trust, peer: peer)
         }
     }
 
@@ -29,22 +29,28 @@ extension LoadFailure {
             let explanation = mismatch.map { "\($0); besides, \(failure.message)" } ?? failure.message
             self.init(
                 .trust,
-                Detail(reasons[0]),
-                server,
-                explanation,
-                advice: LoadFailure.advice(reasons[0], failure, server.host),
+                detail: Detail(reasons[0]),
+                server: server,
+                explanation: explanation,
+                advice: LoadFailure.advice(reasons[0], failure: failure, host: server.host),
                 reasons: reasons,
                 verifyResult: failure.verifyResult
             )
         case .rule(let rule, let explanation):
-            self.init(.trust, .policy, server, explanation, rule: rule)
+            self.init(.trust, detail: .policy, server: server, explanation: explanation, rule: rule)
         case .rejected:
-            self.init(.trust, .delegate, server, "the delegate rejected the server")
+            self.init(.trust, detail: .delegate, server: server, explanation: "the delegate rejected the server")
         case .unanswered:
             let advice = "Answer the challenge sooner, or raise tls.decisionTimeout."
-            self.init(.trust, .delegate, server, "the delegate did not decide in time", advice: advice)
+            self.init(
+                .trust,
+                detail: .delegate,
+                server: server,
+                explanation: "the delegate did not decide in time",
+                advice: advice
+            )
         case .noAnchors(let problem):
-            self.init(.trust, .anchors, server, problem)
+            self.init(.trust, detail: .anchors, server: server, explanation: problem)
         }
     }
 
@@ -57,9 +63,9 @@ extension LoadFailure {
 
     private init(
         _ reason: Reason,
-        _ detail: Detail,
-        _ server: RefusedServer,
-        _ explanation: String,
+        detail: Detail,
+        server: RefusedServer,
+        explanation: String,
         advice: String? = nil,
         reasons: [TrustFailure.Reason] = [],
         rule: String? = nil,
@@ -67,7 +73,7 @@ extension LoadFailure {
     ) {
         self.init(
             reason,
-            detail,
+            detail: detail,
             phase: .tls,
             message: "The server at \(server.place) is not trusted: \(explanation). Nothing was sent to it.",
             advice: advice,
@@ -82,7 +88,7 @@ extension LoadFailure {
     }
 
     /// Why a policy refused the server of a challenge; nil if the policy accepted it.
-    package init?(_ decision: ServerTrustDecision, _ trust: ServerTrust, port: Int) {
+    package init?(_ decision: ServerTrustDecision, trust: ServerTrust, port: Int) {
         guard let refusal = TrustRefusal(decision) else { return nil }
         let host = trust.host.contains(":") ? "[\(trust.host)]" : trust.host
         self.init(refusal, of: RefusedServer(host: trust.host, place: "\(host.asPeerText):\(port)", trust: trust))
@@ -92,22 +98,22 @@ extension LoadFailure {
     package init(
         _ failure: TLSFailure,
         phase: Phase,
-        _ identification: TransferError.Identification,
-        _ trust: ServerTrust?,
-        _ peer: Endpoint
+        identification: TransferError.Identification,
+        trust: ServerTrust?,
+        peer: Endpoint
     ) {
         var alert: UInt8?
         if case .alert(let number) = failure.kind { alert = number }
         let security = Security(host: peer.host.text, servedChain: trust?.servedChain ?? [], alert: alert)
-        let (reason, detail) = LoadFailure.classify(failure.kind, identification)
-        let what = LoadFailure.explain(failure, reason, detail)
+        let (reason, detail) = LoadFailure.classify(failure.kind, identification: identification)
+        let what = LoadFailure.explain(failure, reason: reason, detail: detail)
         let doing = phase == .tls ? "Securing the connection to" : "The secured connection to"
         self.init(
             reason,
-            detail,
+            detail: detail,
             phase: phase,
             message: "\(doing) \(peer.text) failed: \(what).",
-            advice: LoadFailure.advice(reason, detail),
+            advice: LoadFailure.advice(reason, detail: detail),
             security: security
         )
     }
@@ -118,7 +124,7 @@ extension LoadFailure {
 extension LoadFailure {
     private static func classify(
         _ kind: TLSFailure.Kind,
-        _ identification: TransferError.Identification
+        identification: TransferError.Identification
     ) -> (Reason, Detail?) {
         switch kind {
         case .version: (.tls, .version)
@@ -130,14 +136,14 @@ extension LoadFailure {
         case .refused: (.trust, .chain)
         case .ended: (.lost, .reset)
         case .violation, .local: (.tls, nil)
-        case .alert(let number): classify(alert: number, identification)
+        case .alert(let number): classify(alert: number, identification: identification)
         }
     }
 
     /// RFC 8446 §6. TLS 1.2 has no alert of its own for a missing certificate.
     private static func classify(
         alert: UInt8,
-        _ identification: TransferError.Identification
+        identification: TransferError.Identification
     ) -> (Reason, Detail?) {
         switch (alert, identification) {
         case (116, _): (.clientCertificate, .required)
@@ -149,7 +155,7 @@ extension LoadFailure {
         }
     }
 
-    private static func explain(_ failure: TLSFailure, _ reason: Reason, _ detail: Detail?) -> String {
+    private static func explain(_ failure: TLSFailure, reason: Reason, detail: Detail?) -> String {
         switch (reason, detail) {
         case (.clientCertificate, .required):
             "the server asks for a certificate of ours (\(failure.detail))"
@@ -164,7 +170,7 @@ extension LoadFailure {
         }
     }
 
-    private static func advice(_ reason: Reason, _ detail: Detail?) -> String? {
+    private static func advice(_ reason: Reason, detail: Detail?) -> String? {
         switch (reason, detail) {
         case (.clientCertificate, .required): "Set tls.identity."
         case (.clientCertificate, _): "Check who issued it and its dates."
@@ -174,7 +180,7 @@ extension LoadFailure {
     }
 
     /// Names the certificate that is at fault: it need not be the server's own.
-    private static func advice(_ reason: TrustFailure.Reason, _ failure: TrustFailure, _ host: String) -> String {
+    private static func advice(_ reason: TrustFailure.Reason, failure: TrustFailure, host: String) -> String {
         if reason == .name { return "Use a host the certificate is for, or have one issued for \(host)." }
         guard let certificate = failure.certificate else { return "The server needs another certificate." }
         let subject = "\"\(certificate.subject)\""

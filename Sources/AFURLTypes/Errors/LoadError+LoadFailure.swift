@@ -26,7 +26,7 @@ extension LoadError {
         case (.plainTextForbidden, let peer):
             LoadFailure(
                 .request,
-                .scheme,
+                detail: .scheme,
                 phase: .preparing,
                 message: "The request was not sent: the session's evaluator pins \(peer?.host.text ?? "the host"), and "
                     + "over plain http no certificate is looked at.",
@@ -42,7 +42,7 @@ extension LoadError {
                 advice: "Raise maximumBodyInMemory, or receive it with a delegate."
             )
         case (.content(let failure), let peer): LoadFailure(failure, peer: peer)
-        case (.unanswered(let missing), let peer): .unanswered(missing, peer)
+        case (.unanswered(let missing), let peer): .unanswered(missing, peer: peer)
         case (.notCached, _):
             LoadFailure(
                 .cache,
@@ -57,7 +57,7 @@ extension LoadError {
         case (.sessionInvalidated, _):
             LoadFailure(
                 .cancelled,
-                .invalidated,
+                detail: .invalidated,
                 phase: .preparing,
                 message: "The session was invalidated before the task was resumed.",
                 advice: "Make the task in a new session."
@@ -106,15 +106,15 @@ extension TransferError {
                     hostOverrides no zone that this machine does not have.
                     """
             )
-        case (.dial(let failure, let report), let peer?): LoadFailure(failure, report, peer)
-        case (.proxy(let failure), let peer?): LoadFailure(failure, peer)
-        case (.handshake(let failure), let peer?): LoadFailure(failure, peer)
+        case (.dial(let failure, let report), let peer?): LoadFailure(failure, report: report, peer: peer)
+        case (.proxy(let failure), let peer?): LoadFailure(failure, peer: peer)
+        case (.handshake(let failure), let peer?): LoadFailure(failure, peer: peer)
         case (.secured(let failure, let phase, let identification), let peer?):
-            LoadFailure(failure, phase: phase.public, identification, nil, peer)
+            LoadFailure(failure, phase: phase.public, identification: identification, trust: nil, peer: peer)
         case (.cutShort, let peer?):
             LoadFailure(
                 .lost,
-                .truncated,
+                detail: .truncated,
                 phase: .receivingBody,
                 message: "Receiving the body from \(peer.text) failed: the connection ended without close_notify, and "
                     + "nothing else says that the body was complete. It may have been cut short on the way."
@@ -149,16 +149,16 @@ extension LoadFailure {
         )
     }
 
-    fileprivate init(_ failure: DialFailure, _ report: DialReport, _ peer: Endpoint) {
+    fileprivate init(_ failure: DialFailure, report: DialReport, peer: Endpoint) {
         switch failure {
         case .unresolved(let failure):
             self = .cannotResolve(peer, isKnownMissing: failure.kind == .notFound, explanation: failure.message)
         case .unreachable:
             let attempts = report.attempts.map(LoadFailure.Attempt.init)
             let errno = attempts.last { $0.errno != nil }?.errno
-            self = .cannotConnect(peer, failure.wayMissing(report), attempts: attempts, errno: errno)
-        case .unanswered(let limit): self = .unanswered(peer.text, after: limit, report)
-        case .forbidden: self = .forbidden(peer.text, report)
+            self = .cannotConnect(peer, detail: failure.wayMissing(report), attempts: attempts, errno: errno)
+        case .unanswered(let limit): self = .unanswered(peer.text, after: limit, report: report)
+        case .forbidden: self = .forbidden(peer.text, report: report)
         }
     }
 }

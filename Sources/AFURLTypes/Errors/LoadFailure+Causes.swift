@@ -16,7 +16,7 @@ extension LoadFailure {
             }
         self.init(
             .request,
-            detail,
+            detail: detail,
             phase: .preparing,
             message: "The request was not sent: \(rejection).",
             advice: Self.advice(for: rejection)
@@ -34,16 +34,16 @@ extension LoadFailure {
             }
         self.init(
             reason,
-            detail,
+            detail: detail,
             phase: phase,
             errno: errno,
             message: "\(Self.doing(phase)) \(peer.text) failed: \(what): \(error.detail).",
-            advice: Self.mayBeTLS(error.kind, peer) ? "If the server speaks TLS on this port, use https." : nil
+            advice: Self.mayBeTLS(error.kind, peer: peer) ? "If the server speaks TLS on this port, use https." : nil
         )
     }
 
     /// Whether a server that waits for TLS may have answered like this to plain text.
-    private static func mayBeTLS(_ kind: HTTP1Error.Kind, _ peer: Endpoint) -> Bool {
+    private static func mayBeTLS(_ kind: HTTP1Error.Kind, peer: Endpoint) -> Bool {
         guard peer.scheme == .http, peer.port != 80 else { return false }
         return switch kind {
         case .status, .closed(.beforeHead), .closed(.inHead): true
@@ -56,7 +56,7 @@ extension LoadFailure {
         let detail: Detail = phase == .receivingBody ? .body : .reset
         return LoadFailure(
             .lost,
-            detail,
+            detail: detail,
             phase: phase,
             errno: errno,
             message: "\(doing(phase)) \(peer.text) failed: the connection broke (\(SystemErrorText.of(errno)))."
@@ -72,7 +72,7 @@ extension LoadFailure {
     ) -> LoadFailure {
         LoadFailure(
             .timeout,
-            .idle,
+            detail: .idle,
             phase: phase,
             attempts: attempts,
             message: "\(doing(phase)) \(peer?.text ?? "the server") failed: nothing happened for \(interval.inWords).",
@@ -84,7 +84,7 @@ extension LoadFailure {
     package static func outOfTime(phase: Phase, peer: Endpoint?) -> LoadFailure {
         LoadFailure(
             .timeout,
-            .resource,
+            detail: .resource,
             phase: phase,
             message: "\(doing(phase)) \(peer?.text ?? "the server") failed: the task has used up its time.",
             advice: "Raise timeoutIntervalForResource if it needs longer."
@@ -92,7 +92,7 @@ extension LoadFailure {
     }
 
     /// The time of the task is over because the program has not answered.
-    package static func unanswered(_ missing: MissingAnswer, _ peer: Endpoint?) -> LoadFailure {
+    package static func unanswered(_ missing: MissingAnswer, peer: Endpoint?) -> LoadFailure {
         let (who, advice) =
             switch missing {
             case .delegate(let method):
@@ -102,7 +102,7 @@ extension LoadFailure {
             }
         return LoadFailure(
             .timeout,
-            .unanswered,
+            detail: .unanswered,
             phase: .delivering,
             message: "Loading from \(peer?.text ?? "the server") failed: \(who), and the time of the task is over.",
             advice: advice
@@ -112,14 +112,14 @@ extension LoadFailure {
     /// No address accepted a connection.
     package static func cannotConnect(
         _ peer: Endpoint,
-        _ detail: Detail? = nil,
+        detail: Detail? = nil,
         attempts: [Attempt],
         errno: Int32?
     ) -> LoadFailure {
         let cause = errno.map { SystemErrorText.of($0) } ?? "no address answered"
         return LoadFailure(
             .resources,
-            detail,
+            detail: detail,
             phase: .connecting,
             attempts: attempts,
             errno: errno,
@@ -141,7 +141,7 @@ extension LoadFailure {
     package static func cannotResolve(_ peer: Endpoint, isKnownMissing: Bool, explanation: String) -> LoadFailure {
         LoadFailure(
             .resources,
-            isKnownMissing ? .nameNotFound : .nameLookup,
+            detail: isKnownMissing ? .nameNotFound : .nameLookup,
             phase: .resolving,
             message: "Looking up \(peer.host.text) failed: \(EscapedText(explanation).text).",
             advice: isKnownMissing ? "Check the host of the URL." : "Check the name service of this machine."

@@ -11,33 +11,38 @@ extension LoadFailure {
         let cause = failure.cause
         let why = cause.map { "\($0)" } ?? "it gave no reason"
         switch failure.fault {
-        case .notAFileURL: self = .unsent(.open, "\(name) is no URL of a file.", advice: "Use URL(fileURLWithPath:).")
-        case .folder: self = .unsent(.directory, "\(name) is a directory.", advice: "Name a file in it.")
+        case .notAFileURL:
+            self = .unsent(.open, what: "\(name) is no URL of a file.", advice: "Use URL(fileURLWithPath:).")
+        case .folder: self = .unsent(.directory, what: "\(name) is a directory.", advice: "Name a file in it.")
         case .notRegular:
-            self = .unsent(.open, "\(name) is no regular file.", advice: "Send what has no length as a stream.")
-        case .open: self = .unsent(Self.detail(cause), "\(name) cannot be read: \(why).", cause?.code)
-        case .read: self = .halfSent(.read, "\(name) could not be read on: \(why).", peer, cause?.code)
+            self = .unsent(.open, what: "\(name) is no regular file.", advice: "Send what has no length as a stream.")
+        case .open: self = .unsent(Self.detail(cause), what: "\(name) cannot be read: \(why).", errno: cause?.code)
+        case .read:
+            self = .halfSent(.read, what: "\(name) could not be read on: \(why).", peer: peer, errno: cause?.code)
         case .changed(let announced, let found):
             self = .halfSent(
                 .changed,
-                "\(name) was changed meanwhile: \(announced) bytes were announced, now it has \(found).",
-                peer,
+                what: "\(name) was changed meanwhile: \(announced) bytes were announced, now it has \(found).",
+                peer: peer,
                 advice: "Leave a file alone until it is sent, or send a copy of it."
             )
-        case .openFolder: self = .unstored(.create, "the folder \(quoted) cannot be used", failure, .preparing)
-        case .create: self = .unstored(.create, "no file can be made in \(quoted)", failure, .preparing)
-        case .write: self = .unstored(nil, "writing to its file in \(quoted) failed", failure)
-        case .close: self = .unstored(nil, "the file in \(quoted) could not be written to the end", failure)
-        case .name: self = .unstored(.move, "the file in \(quoted) could not be given its name", failure)
+        case .openFolder:
+            self = .unstored(.create, what: "the folder \(quoted) cannot be used", failure: failure, phase: .preparing)
+        case .create:
+            self = .unstored(.create, what: "no file can be made in \(quoted)", failure: failure, phase: .preparing)
+        case .write: self = .unstored(nil, what: "writing to its file in \(quoted) failed", failure: failure)
+        case .close:
+            self = .unstored(nil, what: "the file in \(quoted) could not be written to the end", failure: failure)
+        case .name: self = .unstored(.move, what: "the file in \(quoted) could not be given its name", failure: failure)
         }
     }
 
-    private static func unsent(_ detail: Detail, _ what: String, _ errno: Int32? = nil, advice: String? = nil)
+    private static func unsent(_ detail: Detail, what: String, errno: Int32? = nil, advice: String? = nil)
         -> LoadFailure
     {
         LoadFailure(
             .file,
-            detail,
+            detail: detail,
             phase: .preparing,
             errno: errno,
             message: "The request was not sent: \(what)",
@@ -47,24 +52,24 @@ extension LoadFailure {
 
     private static func halfSent(
         _ detail: Detail,
-        _ what: String,
-        _ peer: Endpoint?,
-        _ errno: Int32? = nil,
+        what: String,
+        peer: Endpoint?,
+        errno: Int32? = nil,
         advice: String? = nil
     ) -> LoadFailure {
-        LoadFailure(.file, detail, phase: .sending, errno: errno, message: sending(peer) + what, advice: advice)
+        LoadFailure(.file, detail: detail, phase: .sending, errno: errno, message: sending(peer) + what, advice: advice)
     }
 
     private static func unstored(
         _ detail: Detail?,
-        _ what: String,
-        _ failure: FileFailure,
-        _ phase: Phase = .receivingBody
+        what: String,
+        failure: FileFailure,
+        phase: Phase = .receivingBody
     ) -> LoadFailure {
         let why = failure.cause.map { ": \(SystemErrorText.of($0.code))" } ?? ""
         return LoadFailure(
             .file,
-            detail,
+            detail: detail,
             phase: phase,
             errno: failure.cause?.code,
             message: "The download could not be stored: \(what)\(why).",
@@ -84,7 +89,7 @@ extension LoadFailure {
     package static func unaskedPart(_ status: Int, from peer: Endpoint?) -> LoadFailure {
         LoadFailure(
             .malformed,
-            .status,
+            detail: .status,
             phase: .receivingBody,
             message: "Loading from \(peer?.text ?? "the server") failed: it answered \(status), which is about a part "
                 + "of the file, but no part was asked for.",
@@ -96,7 +101,7 @@ extension LoadFailure {
     package static func brokenRest(from peer: Endpoint?) -> LoadFailure {
         LoadFailure(
             .malformed,
-            .framing,
+            detail: .framing,
             phase: .receivingBody,
             message: "Receiving the rest of the file from \(peer?.text ?? "the server") failed: it sent more or fewer "
                 + "bytes than its Content-Range says. What was there before is kept.",

@@ -15,7 +15,7 @@ extension LoadFailure {
             }
         return LoadFailure(
             .timeout,
-            detail,
+            detail: detail,
             phase: phase,
             message: "\(doing(phase)) \(peer?.text ?? "the server") failed: it took longer than \(interval.inWords).",
             advice: "Raise \(setting) if it may."
@@ -38,7 +38,7 @@ extension LoadFailure {
             : "Raise maximumConnections, or end tasks whose responses go on for long"
         return LoadFailure(
             .timeout,
-            report.isQueueTime ? .queue : .idle,
+            detail: report.isQueueTime ? .queue : .idle,
             phase: .queued,
             message: "\(doing(.queued)) \(server) failed: none became free for \(interval.inWords).\(holders)",
             advice: report.isQueueTime ? "\(wish); or raise queueTimeout." : "\(wish)."
@@ -46,10 +46,10 @@ extension LoadFailure {
     }
 
     /// - Parameter place: The host and port, or socket, to connect to.
-    package static func unanswered(_ place: String, after limit: Duration, _ report: DialReport) -> LoadFailure {
+    package static func unanswered(_ place: String, after limit: Duration, report: DialReport) -> LoadFailure {
         LoadFailure(
             .timeout,
-            .attempt,
+            detail: .attempt,
             phase: .connecting,
             attempts: report.attempts.map(Attempt.init),
             message: "Connecting to \(place) failed: no address answered within \(limit.inWords).",
@@ -58,10 +58,10 @@ extension LoadFailure {
     }
 
     /// - Parameter place: The host and port, or socket, to connect to.
-    static func forbidden(_ place: String, _ report: DialReport) -> LoadFailure {
+    static func forbidden(_ place: String, report: DialReport) -> LoadFailure {
         LoadFailure(
             .resources,
-            .address,
+            detail: .address,
             phase: .connecting,
             attempts: report.attempts.map(Attempt.init),
             message: "Connecting to \(place) failed: the session's addressFilter allows none of its addresses.",

@@ -113,7 +113,7 @@ public struct LoadFailure: Error, Hashable, Sendable {
 
     package init(
         _ reason: Reason,
-        _ detail: Detail? = nil,
+        detail: Detail? = nil,
         phase: Phase,
         attempts: [Attempt] = [],
         errno: Int32? = nil,

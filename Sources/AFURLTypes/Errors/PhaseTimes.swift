@@ -44,24 +44,24 @@ extension TransferTimes {
     /// Where one phase gives way to the next.
     private func marks(isReceiving: Bool) -> [(begun: LoopInstant, phase: LoadFailure.Phase)] {
         var marks: [(begun: LoopInstant, phase: LoadFailure.Phase)] = [(fetchStarted, .preparing)]
-        func add(_ begun: LoopInstant?, _ phase: LoadFailure.Phase) {
+        func add(_ begun: LoopInstant?, phase: LoadFailure.Phase) {
             if let begun { marks.append((begun, phase)) }
         }
         // The pool may have begun to make the connection before this transfer waited for it.
-        func addShared(_ begun: LoopInstant?, _ phase: LoadFailure.Phase) {
-            add(begun.map { max($0, queueStarted) }, phase)
+        func addShared(_ begun: LoopInstant?, phase: LoadFailure.Phase) {
+            add(begun.map { max($0, queueStarted) }, phase: phase)
         }
-        add(queueStarted, .queued)
-        addShared(dial?.resolveStarted, .resolving)
-        addShared(dial?.connectStarted, .connecting)
-        addShared(dial?.connectEnded, isProxied ? .proxy : .queued)
-        addShared(handshake?.started, .tls)
-        addShared(handshake?.ended, .queued)
-        add(requestStarted, .sending)
+        add(queueStarted, phase: .queued)
+        addShared(dial?.resolveStarted, phase: .resolving)
+        addShared(dial?.connectStarted, phase: .connecting)
+        addShared(dial?.connectEnded, phase: isProxied ? .proxy : .queued)
+        addShared(handshake?.started, phase: .tls)
+        addShared(handshake?.ended, phase: .queued)
+        add(requestStarted, phase: .sending)
         // A server may answer while it reads the request.
-        if let requestEnded { add(min(requestEnded, responseStarted ?? .distantFuture), .waitingForHead) }
-        if isReceiving { add(responseStarted, .receivingBody) }
-        add(responseEnded, .delivering)
+        if let requestEnded { add(min(requestEnded, responseStarted ?? .distantFuture), phase: .waitingForHead) }
+        if isReceiving { add(responseStarted, phase: .receivingBody) }
+        add(responseEnded, phase: .delivering)
         return marks
     }
 }

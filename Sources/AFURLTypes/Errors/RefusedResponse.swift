@@ -65,7 +65,7 @@ package struct ResponseRefusal: Error, Sendable {
     package let cause: Cause
     package let refused: RefusedResponse
 
-    package init(_ refused: RefusedResponse, _ cause: Cause, for content: Content) {
+    package init(_ refused: RefusedResponse, cause: Cause, for content: Content) {
         self.refused = refused
         self.cause = cause
         self.content = content
@@ -79,7 +79,7 @@ extension LoadFailure {
         case (.status, .events):
             self.init(
                 .response,
-                .status,
+                detail: .status,
                 phase: .waitingForHead,
                 message: "The server answered \(status) to a request for events.",
                 advice:
@@ -90,7 +90,7 @@ extension LoadFailure {
         case (.status, .jsonLines):
             self.init(
                 .response,
-                .status,
+                detail: .status,
                 phase: .waitingForHead,
                 message: "The server answered \(status) to a request for lines of JSON.",
                 advice: "Look at refusedResponse of the error.",

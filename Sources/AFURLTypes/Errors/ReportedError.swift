@@ -29,7 +29,7 @@ package final class ReportedError: NSError, @unchecked Sendable {
 
 extension URLError {
     /// An error that prints each thing once.
-    package init(reporting code: Code, _ details: [String: Any]) {
+    package init(reporting code: Code, details: [String: Any]) {
         self.init(_nsError: ReportedError(domain: NSURLErrorDomain, code: code.rawValue, userInfo: details))
     }
 }

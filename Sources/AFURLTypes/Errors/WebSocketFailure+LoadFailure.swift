@@ -10,7 +10,7 @@ extension LoadFailure {
         case .refused(let status):
             self.init(
                 .response,
-                .upgrade,
+                detail: .upgrade,
                 phase: .waitingForHead,
                 message: "\(server) answered \(status) to a request for a WebSocket; 101 would have opened it.",
                 advice: Self.advice(forRefusal: status)
@@ -18,7 +18,7 @@ extension LoadFailure {
         case .handshake(let flaw):
             self.init(
                 .response,
-                .upgrade,
+                detail: .upgrade,
                 phase: .waitingForHead,
                 message: "\(server) answered 101, but \(flaw.text).",
                 advice: flaw.advice
@@ -26,7 +26,7 @@ extension LoadFailure {
         case .violation(let violation):
             self.init(
                 .malformed,
-                .frame,
+                detail: .frame,
                 phase: .receivingBody,
                 message: "\(server) broke the WebSocket protocol: \(violation.reason). The session closed with code "
                     + "\(violation.code)."
@@ -34,7 +34,7 @@ extension LoadFailure {
         case .tooLong(let limit):
             self.init(
                 .limit,
-                .frame,
+                detail: .frame,
                 phase: .receivingBody,
                 message: "A message of \(server) is longer than \(limit) bytes. The session closed with code 1009.",
                 advice: "Raise maximumMessageSize if you expect such messages."
@@ -42,40 +42,45 @@ extension LoadFailure {
         case .damaged(let why):
             self.init(
                 .decoding,
-                .damaged,
+                detail: .damaged,
                 phase: .receivingBody,
                 message: "A compressed message of \(server) is damaged: \(why). The session closed with code 1007.",
                 advice: "Set the compression of the options to nil if the server goes on like this."
             )
         case .noMemory:
-            self.init(.decoding, .memory, phase: .receivingBody, message: "There is no memory for the WebSocket.")
+            self.init(
+                .decoding,
+                detail: .memory,
+                phase: .receivingBody,
+                message: "There is no memory for the WebSocket."
+            )
         case .cutShort:
             self.init(
                 .lost,
-                .truncated,
+                detail: .truncated,
                 phase: .receivingBody,
                 message: "The connection to \(server) ended without a Close frame (1006)."
             )
-        case .channel(let error): self = .webSocketLost(server, "\(error)", errno: error.code)
-        case .secured: self = .webSocketLost(server, "TLS failed")
+        case .channel(let error): self = .webSocketLost(server, why: "\(error)", errno: error.code)
+        case .secured: self = .webSocketLost(server, why: "TLS failed")
         case .noPong(let time):
             self.init(
                 .timeout,
-                .pong,
+                detail: .pong,
                 phase: .receivingBody,
                 message: "\(server) did not answer a ping within \(time) (1006)."
             )
         case .noClose(let time):
             self.init(
                 .timeout,
-                .close,
+                detail: .close,
                 phase: .receivingBody,
                 message: "\(server) did not answer the Close frame within \(time) (1006)."
             )
         case .closed(let close):
             let code = close.code.map { " with code \($0)" } ?? ""
             let reason = close.reason.isEmpty ? "" : ": \(EscapedText(close.reason))"
-            self.init(.lost, .closed, phase: .delivering, message: "The WebSocket was closed\(code)\(reason).")
+            self.init(.lost, detail: .closed, phase: .delivering, message: "The WebSocket was closed\(code)\(reason).")
         }
     }
 
@@ -90,10 +95,10 @@ extension LoadFailure {
         }
     }
 
-    private static func webSocketLost(_ server: String, _ why: String, errno: Int32? = nil) -> LoadFailure {
+    private static func webSocketLost(_ server: String, why: String, errno: Int32? = nil) -> LoadFailure {
         LoadFailure(
             .lost,
-            .reset,
+            detail: .reset,
             phase: .receivingBody,
             errno: errno,
             message: "The WebSocket to \(server) broke (1006): \(why)."

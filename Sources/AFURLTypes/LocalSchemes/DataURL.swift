@@ -35,8 +35,8 @@ package struct DataURL: Equatable, Sendable {
         let start = "data:".utf8.count
         let end = bytes.firstIndex(of: UInt8(ascii: "#")) ?? bytes.count
         guard start <= end, let comma = bytes[start..<end].firstIndex(of: UInt8(ascii: ",")) else { throw .noComma }
-        let head = try DataURL.decoded(bytes, start..<comma)
-        let payload = try DataURL.decoded(bytes, comma + 1..<end)
+        let head = try DataURL.decoded(bytes, range: start..<comma)
+        let payload = try DataURL.decoded(bytes, range: comma + 1..<end)
         let (type, isBase64) = DataURL.split(head)
         (mimeType, charset) = try DataURL.mediaType(type)
         guard (isBase64 ? payload.count / 4 * 3 - 2 : payload.count) <= limit else { throw .tooLong(limit: limit) }
@@ -44,7 +44,7 @@ package struct DataURL: Equatable, Sendable {
         guard body.count <= limit else { throw .tooLong(limit: limit) }
     }
 
-    private static func decoded(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) throws(Flaw) -> [UInt8] {
+    private static func decoded(_ bytes: UnsafeRawBufferPointer, range: Range<Int>) throws(Flaw) -> [UInt8] {
         guard let decoded = PercentEncoding.decode(UnsafeRawBufferPointer(rebasing: bytes[range])) else {
             throw .percent
         }
@@ -62,14 +62,16 @@ package struct DataURL: Equatable, Sendable {
         guard !bytes.isEmpty else { return ("text/plain", usualCharset) }
         let isTypeless = bytes.first == UInt8(ascii: ";")
         let text = (isTypeless ? Array("text/plain".utf8) : []) + bytes
-        guard let type = text.withUnsafeBytes({ MediaType($0) }), hasAllParameters(type, text) else { throw .mediaType }
+        guard let type = text.withUnsafeBytes({ MediaType($0) }), hasAllParameters(type, text: text) else {
+            throw .mediaType
+        }
         return (type.essence, type.charset)
     }
 
     /// Whether the type reader has understood every parameter. A malformed one ends the list of a `Content-Type`,
     /// because servers have always sent such lists. In a URL it is more likely a typing error, and so an error here.
     /// Quoted values may hold any separator, and do not count.
-    private static func hasAllParameters(_ type: MediaType, _ text: [UInt8]) -> Bool {
+    private static func hasAllParameters(_ type: MediaType, text: [UInt8]) -> Bool {
         text.contains(UInt8(ascii: "\"")) || text.count { $0 == UInt8(ascii: ";") } == type.parameters.count
     }
 

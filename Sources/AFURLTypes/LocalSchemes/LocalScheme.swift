@@ -11,8 +11,8 @@ package enum LocalScheme: Sendable {
     package init?(_ url: URL) {
         let scheme: LocalScheme? = url.absoluteString.withUTF8Bytes { bytes in
             let start = UnsafeRawBufferPointer(rebasing: bytes.prefix(5))
-            if ByteScanning.equalsIgnoringCase(start, "data:") { return .data }
-            return ByteScanning.equalsIgnoringCase(start, "file:") ? .file : nil
+            if ByteScanning.equalsIgnoringCase(start, lowercase: "data:") { return .data }
+            return ByteScanning.equalsIgnoringCase(start, lowercase: "file:") ? .file : nil
         }
         guard let scheme else { return nil }
         self = scheme

@@ -34,9 +34,9 @@ package struct ProxyDictionary: ProxySource, Sendable {
 
     // MARK: - Proxies
 
-    package var http: Result<ProxyServer?, ProxyConfigurationError>? { automatic ?? server(.http, "HTTP") }
-    package var https: Result<ProxyServer?, ProxyConfigurationError>? { automatic ?? server(.http, "HTTPS") }
-    package var all: Result<ProxyServer?, ProxyConfigurationError>? { server(.socks5h, "SOCKS") }
+    package var http: Result<ProxyServer?, ProxyConfigurationError>? { automatic ?? server(.http, prefix: "HTTP") }
+    package var https: Result<ProxyServer?, ProxyConfigurationError>? { automatic ?? server(.http, prefix: "HTTPS") }
+    package var all: Result<ProxyServer?, ProxyConfigurationError>? { server(.socks5h, prefix: "SOCKS") }
 
     package var excludesSimpleHostnames: Bool { isOn("ExcludeSimpleHostnames") }
 
@@ -56,7 +56,7 @@ package struct ProxyDictionary: ProxySource, Sendable {
 
     private func server(
         _ kind: ProxyServer.Kind,
-        _ prefix: String
+        prefix: String
     ) -> Result<ProxyServer?, ProxyConfigurationError>? {
         guard isOn("\(prefix)Enable") else { return nil }
         return Result { () throws(ProxyConfigurationError) in

@@ -92,22 +92,22 @@ package enum RedirectRules {
             reference = try resolve(location, of: question)
         } catch {
             guard error.rule == .notHTTP, let scheme = error.excerpt else { return .refuse(.unusable(error)) }
-            return decide(question, change, location, of: scheme)
+            return decide(question, change: change, location: location, of: scheme)
         }
-        let unusable = Decision.refuse(.unusable(RequestRejection(.url, .empty)))
+        let unusable = Decision.refuse(.unusable(RequestRejection(.url, rule: .empty)))
         guard let url = URL(string: reference.text) else { return unusable }
         guard let secured = question.withTLS(url, reference.url.endpoint) else {
-            return decide(question, change, reference.url, url)
+            return decide(question, change: change, target: reference.url, url: url)
         }
         guard let target = try? RequestURL(secured.absoluteString) else { return unusable }
-        return decide(question, change, target, secured)
+        return decide(question, change: change, target: target, url: secured)
     }
 
     /// Decides about a location whose scheme the session does not load.
     private static func decide(
         _ question: Question,
-        _ change: Change,
-        _ location: [UInt8],
+        change: Change,
+        location: [UInt8],
         of scheme: EscapedText
     ) -> Decision {
         guard question.count < question.policy.maximumCount else { return .refuse(.tooMany(question.count)) }
@@ -116,7 +116,7 @@ package enum RedirectRules {
         guard let url = URL(string: String(decoding: location, as: UTF8.self)) else { return .refuse(failure) }
         let sendsBody = if case .none = question.body { false } else { !change.dropsBody }
         let proposal = Proposal(
-            request: request(question, change, url, leavesOrigin: true),
+            request: request(question, change: change, url: url, leavesOrigin: true),
             keepsBody: sendsBody,
             leavesOrigin: true,
             objection: failure,
@@ -127,9 +127,9 @@ package enum RedirectRules {
 
     private static func decide(
         _ question: Question,
-        _ change: Change,
-        _ target: RequestURL,
-        _ url: URL
+        change: Change,
+        target: RequestURL,
+        url: URL
     ) -> Decision {
         let policy = question.policy
         let (from, to) = (question.source.endpoint, target.endpoint)
@@ -138,11 +138,11 @@ package enum RedirectRules {
 
         let keepsBody = !change.dropsBody
         if keepsBody, case .once = question.body { return .refuse(.bodyIsGone(to)) }
-        let leavesOrigin = !isSameOrigin(from, to, policy)
+        let leavesOrigin = !isSameOrigin(from, to: to, policy: policy)
         let sendsBody = if case .none = question.body { false } else { keepsBody }
         let needsConsent = sendsBody && leavesOrigin && !policy.sendsBodyToOtherOrigins
         let proposal = Proposal(
-            request: request(question, change, url, leavesOrigin: leavesOrigin),
+            request: request(question, change: change, url: url, leavesOrigin: leavesOrigin),
             keepsBody: sendsBody,
             leavesOrigin: leavesOrigin,
             objection: needsConsent ? .bodyLeavesOrigin(to) : nil
@@ -168,7 +168,7 @@ package enum RedirectRules {
 
     // MARK: - Origins
 
-    package static func isSameOrigin(_ from: Endpoint, _ to: Endpoint, _ policy: RedirectPolicy) -> Bool {
+    package static func isSameOrigin(_ from: Endpoint, to: Endpoint, policy: RedirectPolicy) -> Bool {
         if from == to { return true }
         return policy.keepsSecretsOnUpgrade && from.host == to.host && from.scheme == .http && to.scheme == .https
             && from.isDefaultPort && to.isDefaultPort
@@ -201,8 +201,8 @@ package enum RedirectRules {
 
     private static func request(
         _ question: Question,
-        _ change: Change,
-        _ url: URL,
+        change: Change,
+        url: URL,
         leavesOrigin: Bool
     ) -> URLRequest {
         var request = question.request
@@ -226,7 +226,7 @@ package enum RedirectRules {
 
     /// The delegate's request for another origin than the proposed one, without the secrets of the proposal and its
     /// `Host`. The fields that the delegate has set itself stay.
-    package static func withoutSecrets(_ request: URLRequest, known proposal: URLRequest, _ policy: RedirectPolicy)
+    package static func withoutSecrets(_ request: URLRequest, known proposal: URLRequest, policy: RedirectPolicy)
         -> URLRequest
     {
         var request = request

@@ -75,7 +75,7 @@ public struct RedirectPolicy: Hashable, Sendable, Codable {
     public func withholds(_ name: String) -> Bool {
         ASCII.lowered(name).utf8.starts(with: "proxy-".utf8)
             || SecretNames.containsField(name)
-            || RedirectPolicy.fieldsOfOrigin.contains { HTTPText.isSameName($0, name) }
-            || sensitiveFields.contains { HTTPText.isSameName($0, name) }
+            || RedirectPolicy.fieldsOfOrigin.contains { HTTPText.isSameName($0, other: name) }
+            || sensitiveFields.contains { HTTPText.isSameName($0, other: name) }
     }
 }

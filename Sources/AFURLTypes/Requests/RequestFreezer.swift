@@ -40,25 +40,25 @@ package enum RequestFreezer {
     ) throws(RequestRejection) -> WireRequest {
         if let rejection = defaults.rejection { throw rejection }
         let contents = request.contents
-        guard let url = contents.url else { throw RequestRejection(.url, .missing) }
-        let webSocket = try handshake(of: contents, defaults)
+        guard let url = contents.url else { throw RequestRejection(.url, rule: .missing) }
+        let webSocket = try handshake(of: contents, defaults: defaults)
         let target = try RequestURL(url.absoluteString, opensWebSocket: webSocket != nil)
         let method = try MethodTraits(contents.method)
 
         var fields = contents.fields
         if webSocket != nil { for name in WebSocketHandshake.ownFields { fields[name] = nil } }
-        let length = try length(of: contents, method, plan)
+        let length = try length(of: contents, method: method, plan: plan)
         let isStreamed = if case .stream = plan { true } else { false }
         let framing = length.map(RequestFraming.length) ?? (isStreamed ? .chunked : .none)
         let hasBody = (length ?? 0) > 0 || framing == .chunked
         if webSocket != nil, hasBody || contents.method != "GET" || contents.wire.version != .http11 {
-            throw RequestRejection(.head, .notUpgradable)
+            throw RequestRejection(.head, rule: .notUpgradable)
         }
         if hasBody, !method.mayHaveBody, !contents.wire.sendsBodyWithAnyMethod || method.isTrace {
-            throw RequestRejection(.body, .bodyNotAllowed)
+            throw RequestRejection(.body, rule: .bodyNotAllowed)
         }
         let version = contents.wire.version
-        if framing == .chunked, version == .http10 { throw RequestRejection(.body, .lengthUnknown) }
+        if framing == .chunked, version == .http10 { throw RequestRejection(.body, rule: .lengthUnknown) }
 
         var head = try RequestHead(
             target,
@@ -76,7 +76,14 @@ package enum RequestFreezer {
             try head.addAll(fields, with: defaults)
             if webSocket != nil { head.keepConnection() }
             let body = WireRequest.Body(data: nil, framing: framing, isStreamed: isStreamed)
-            return try wireRequest(head, body, contents, webSocket, url, defaults)
+            return try wireRequest(
+                head,
+                body: body,
+                contents: contents,
+                webSocket: webSocket,
+                url: url,
+                defaults: defaults
+            )
         }
         let isWithheld = contents.wire.withheld.map { names in { names.contains($0) } }
         try head.add(fields, hasBody: mayExpect)
@@ -86,19 +93,19 @@ package enum RequestFreezer {
         head.add(defaults, lackingIn: fields, butFor: isWithheld)
         if hasBody, let type = impliedType(ofBodyIn: contents) { head.addType(type, lackingIn: defaults) }
         if webSocket != nil { head.keepConnection() }
-        let body = WireRequest.Body(data: ownBody(of: contents, plan), framing: framing, isStreamed: isStreamed)
-        return try wireRequest(head, body, contents, webSocket, url, defaults)
+        let body = WireRequest.Body(data: ownBody(of: contents, plan: plan), framing: framing, isStreamed: isStreamed)
+        return try wireRequest(head, body: body, contents: contents, webSocket: webSocket, url: url, defaults: defaults)
     }
 
     private static func wireRequest(
         _ head: RequestHead,
-        _ body: WireRequest.Body,
-        _ contents: URLRequest.Contents,
-        _ webSocket: WebSocketHandshake?,
-        _ url: URL,
-        _ defaults: HeaderDefaults
+        body: WireRequest.Body,
+        contents: URLRequest.Contents,
+        webSocket: WebSocketHandshake?,
+        url: URL,
+        defaults: HeaderDefaults
     ) throws(RequestRejection) -> WireRequest {
-        try HeadWriter.checkLength(of: head, body.framing)
+        try HeadWriter.checkLength(of: head, framing: body.framing)
         return WireRequest(
             head: head,
             body: body,
@@ -117,7 +124,7 @@ package enum RequestFreezer {
     /// What a request for a WebSocket asks for: with the subprotocols that it names, and those that its fields name.
     private static func handshake(
         of contents: URLRequest.Contents,
-        _ defaults: HeaderDefaults
+        defaults: HeaderDefaults
     ) throws(RequestRejection) -> WebSocketHandshake? {
         guard let handshake = contents.wire.webSocket else { return nil }
         let name = WebSocketHandshake.subprotocolField
@@ -127,7 +134,7 @@ package enum RequestFreezer {
         if let unusable = complete.unusableSubprotocol {
             throw RequestRejection(
                 .fieldValue,
-                .notSubprotocol,
+                rule: .notSubprotocol,
                 excerpt: EscapedText(unusable),
                 field: EscapedText(name)
             )
@@ -144,18 +151,18 @@ package enum RequestFreezer {
         return "application/x-www-form-urlencoded"
     }
 
-    private static func ownBody(of contents: URLRequest.Contents, _ plan: BodyPlan) -> Data? {
+    private static func ownBody(of contents: URLRequest.Contents, plan: BodyPlan) -> Data? {
         guard case .own = plan, contents.body?.isEmpty == false else { return nil }
         return contents.body
     }
 
     private static func length(
         of contents: URLRequest.Contents,
-        _ method: MethodTraits,
-        _ plan: BodyPlan
+        method: MethodTraits,
+        plan: BodyPlan
     ) throws(RequestRejection) -> Int? {
         switch plan {
-        case .own: ownBody(of: contents, plan)?.count ?? (method.announcesEmptyBody ? 0 : nil)
+        case .own: ownBody(of: contents, plan: plan)?.count ?? (method.announcesEmptyBody ? 0 : nil)
         case .length(let length): length
         case .stream: try announcedLength(in: contents.fields)
         }
@@ -165,7 +172,7 @@ package enum RequestFreezer {
         guard let text = fields["Content-Length"] else { return nil }
         let length = text.withUTF8Bytes { ByteScanning.decimal(ByteScanning.trimmingOWS($0)) }
         guard let length else {
-            throw RequestRejection(.fieldValue, .notLength, field: EscapedText("Content-Length"))
+            throw RequestRejection(.fieldValue, rule: .notLength, field: EscapedText("Content-Length"))
         }
         return Int(length)
     }

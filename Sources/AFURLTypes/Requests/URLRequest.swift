@@ -82,7 +82,7 @@ public struct URLRequest: Sendable {
         }
     }
 
-    package init(url: URL, method: String, _ shared: SharedFields? = nil) {
+    package init(url: URL, method: String, shared: SharedFields? = nil) {
         var contents = Contents(url: url.absoluteURL)
         contents.method = MethodTraits.spelling(method)
         if let shared { contents.addLacking(shared.fields) }

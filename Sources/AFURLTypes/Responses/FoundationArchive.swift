@@ -12,7 +12,7 @@ struct FoundationArchive {
         self.coder = coder
     }
 
-    var url: URL? { object(NSURL.self, "NS.url").flatMap { $0.absoluteString }.flatMap { URL(string: $0) } }
+    var url: URL? { object(NSURL.self, key: "NS.url").flatMap { $0.absoluteString }.flatMap { URL(string: $0) } }
     var mimeType: String? { text("NS.mimeType") }
     var textEncodingName: String? { text("NS.textEncodingName") }
     var expectedContentLength: Int64 { coder.decodeInt64(forKey: "NS.expectedContentLength") }
@@ -33,11 +33,11 @@ struct FoundationArchive {
 
     var user: String? { text("NS._user") }
     var password: String? { text("NS._password") }
-    var persistence: UInt? { object(NSNumber.self, "NS._persistence").map(\.uintValue) }
+    var persistence: UInt? { object(NSNumber.self, key: "NS._persistence").map(\.uintValue) }
 
-    private func text(_ key: String) -> String? { object(NSString.self, key).map { String(describing: $0) } }
+    private func text(_ key: String) -> String? { object(NSString.self, key: key).map { String(describing: $0) } }
 
-    private func object<Object: NSObject & NSSecureCoding>(_ type: Object.Type, _ key: String) -> Object? {
+    private func object<Object: NSObject & NSSecureCoding>(_ type: Object.Type, key: String) -> Object? {
         guard coder.containsValue(forKey: key) else { return nil }
         return coder.decodeObject(of: type, forKey: key)
     }

@@ -47,7 +47,7 @@ private enum FieldNames {
     /// The name as a key of `allHeaderFields`.
     static func key(_ name: String) -> String {
         if ASCII.lowered(name).hasPrefix("x-") { return name }
-        if HTTPText.isSameName(name, "WWW-Authenticate") { return "WWW-Authenticate" }
+        if HTTPText.isSameName(name, other: "WWW-Authenticate") { return "WWW-Authenticate" }
         var isInWord = false
         let bytes = name.utf8.map { byte in
             let lowered = ASCII.folded(byte)

@@ -105,7 +105,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
     private static func announcedLength(_ headers: HTTPHeaders) -> Int64 {
         // `identity` is no coding: earlier versions of HTTP used it to say that there is none (RFC 7230 §A.2).
         let isCoded = headers.valuesInBytes("Transfer-Encoding").contains { codings in
-            !codings.withUnsafeBytes { ByteScanning.equalsIgnoringCase($0, "identity") }
+            !codings.withUnsafeBytes { ByteScanning.equalsIgnoringCase($0, lowercase: "identity") }
         }
         guard !isCoded, let value = headers.firstBytes("Content-Length") else { return -1 }
         return value.withUnsafeBytes { ByteScanning.decimal($0) } ?? -1
@@ -139,7 +139,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
 
     /// Archives the response with its fields byte for byte.
     open override func encode(with coder: NSCoder) {
-        coder.encodeText(url?.absoluteString, .url)
+        coder.encodeText(url?.absoluteString, key: .url)
         coder.encode(status, forKey: ResponseKey.status.rawValue)
         coder.encode(Int(version.rawValue), forKey: ResponseKey.version.rawValue)
         let block = headers.withBytes { Data($0) }

@@ -85,10 +85,10 @@ open class URLResponse: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable
 
     /// Archives the response.
     open func encode(with coder: NSCoder) {
-        coder.encodeText(url?.absoluteString, .url)
-        coder.encodeText(mimeType, .mimeType)
+        coder.encodeText(url?.absoluteString, key: .url)
+        coder.encodeText(mimeType, key: .mimeType)
         coder.encode(expectedContentLength, forKey: ResponseKey.length.rawValue)
-        coder.encodeText(textEncodingName, .textEncodingName)
+        coder.encodeText(textEncodingName, key: .textEncodingName)
     }
 
     // MARK: - Comparing and describing
@@ -134,7 +134,7 @@ extension NSCoder {
         return decodeObject(of: NSString.self, forKey: key.rawValue).map { String(describing: $0) }
     }
 
-    func encodeText(_ text: String?, _ key: ResponseKey) {
+    func encodeText(_ text: String?, key: ResponseKey) {
         guard let text else { return }
         encode(NSString(string: text), forKey: key.rawValue)
     }

@@ -41,29 +41,29 @@ package struct ResumeRecord: Hashable, Sendable {
 
     package func encoded() -> Data {
         var bytes = ResumeRecord.magic + [ResumeRecord.version]
-        func add(_ tag: Tag, _ value: some Collection<UInt8>) {
+        func add(_ tag: Tag, value: some Collection<UInt8>) {
             bytes.append(tag.rawValue)
             bytes += ResumeRecord.bytes(of: UInt64(value.count), count: 4)
             bytes += value
         }
-        func add(_ tag: Tag, _ number: UInt64) { add(tag, ResumeRecord.bytes(of: number, count: 8)) }
+        func add(_ tag: Tag, number: UInt64) { add(tag, value: ResumeRecord.bytes(of: number, count: 8)) }
 
-        add(.url, url.utf8)
+        add(.url, value: url.utf8)
         for field in fields {
-            add(.fieldName, field.name.utf8)
-            add(.fieldValue, field.value.utf8)
+            add(.fieldName, value: field.name.utf8)
+            add(.fieldValue, value: field.value.utf8)
         }
-        add(.terms, terms.encoded)
+        add(.terms, value: terms.encoded)
         switch point.validator {
-        case .entityTag(let tag): add(.entityTag, tag.utf8)
-        case .lastModified(let date): add(.lastModified, date.utf8)
+        case .entityTag(let tag): add(.entityTag, value: tag.utf8)
+        case .lastModified(let date): add(.lastModified, value: date.utf8)
         }
-        add(.offset, UInt64(point.offset))
-        if let total = point.total { add(.total, UInt64(total)) }
-        add(.token, token.utf8)
-        add(.modified, UInt64(bitPattern: modified))
-        add(.digest, digest)
-        add(.scope, scope)
+        add(.offset, number: UInt64(point.offset))
+        if let total = point.total { add(.total, number: UInt64(total)) }
+        add(.token, value: token.utf8)
+        add(.modified, number: UInt64(bitPattern: modified))
+        add(.digest, number: digest)
+        add(.scope, value: scope)
         return Data(bytes + ResumeRecord.bytes(of: FNV1a.of(bytes), count: 8))
     }
 
@@ -127,7 +127,7 @@ package struct ResumeRecord: Hashable, Sendable {
             let modified = number(.modified), let digest = number(.digest),
             let scope = entries[.scope].map({ Array($0) }), !scope.isEmpty,
             let terms = entries[.terms].flatMap({ RequestTerms(Data($0)) }),
-            let validator = ResumeRecord.validator(text(.entityTag), text(.lastModified))
+            let validator = ResumeRecord.validator(text(.entityTag), date: text(.lastModified))
         else { return nil }
         let total = number(.total).flatMap { Int64(exactly: $0) }
         guard (entries[.total] == nil) == (total == nil), total ?? offset >= offset else { return nil }
@@ -141,7 +141,7 @@ package struct ResumeRecord: Hashable, Sendable {
         point = ResumePoint(offset: offset, total: total, validator: validator)
     }
 
-    private static func validator(_ tag: String?, _ date: String?) -> ResumeValidator? {
+    private static func validator(_ tag: String?, date: String?) -> ResumeValidator? {
         switch (tag, date) {
         case (let tag?, nil): ResumeValidator.isStrong(tag) ? .entityTag(tag) : nil
         case (nil, let date?): ResumeValidator.isDate(date) ? .lastModified(date) : nil
@@ -170,7 +170,7 @@ extension ResumeRecord {
     /// The record for a part of the response to `request`.
     ///
     /// - Parameter scope: The digest of the scope under which the part came.
-    package init(_ request: URLRequest, at point: ResumePoint, _ part: KeptPart, under scope: [UInt8]) {
+    package init(_ request: URLRequest, at point: ResumePoint, part: KeptPart, under scope: [UInt8]) {
         url = request.url?.absoluteString ?? ""
         fields = request.headerFields.map { Field(name: $0.name, value: $0.value) }
         terms = RequestTerms(of: request)

@@ -31,7 +31,7 @@ package enum ResumeValidator: Hashable, Sendable {
     }
 
     package init?(_ headers: HTTPHeaders) {
-        if let tag = ResumeValidator.single("ETag", headers), ResumeValidator.isStrong(tag) {
+        if let tag = ResumeValidator.single("ETag", headers: headers), ResumeValidator.isStrong(tag) {
             self = .entityTag(tag)
         } else if let date = ResumeValidator.date(headers) {
             self = .lastModified(date)
@@ -52,9 +52,9 @@ package enum ResumeValidator: Hashable, Sendable {
     /// RFC 9110 §8.8.2.2: the date is strong if the response is at least a second younger. Otherwise the resource may
     /// have changed once more within that second.
     private static func date(_ headers: HTTPHeaders) -> String? {
-        guard let text = single("Last-Modified", headers), isDate(text),
+        guard let text = single("Last-Modified", headers: headers), isDate(text),
             let modified = HTTPDate.seconds(text),
-            let answered = single("Date", headers).flatMap({ HTTPDate.seconds($0) }),
+            let answered = single("Date", headers: headers).flatMap({ HTTPDate.seconds($0) }),
             answered > modified
         else { return nil }
         return text
@@ -64,7 +64,7 @@ package enum ResumeValidator: Hashable, Sendable {
         text.utf8.count <= 64 && HTTPDate.seconds(text) != nil
     }
 
-    static func single(_ name: String, _ headers: HTTPHeaders) -> String? {
+    static func single(_ name: String, headers: HTTPHeaders) -> String? {
         let values = headers.values(name)
         return values.count == 1 ? values.first : nil
     }
@@ -109,10 +109,10 @@ package enum ResumeAnswer: Hashable, Sendable {
     }
 
     /// RFC 9110 §14.2 to §15.5.17. In doubt the response is unusable.
-    package static func judge(_ status: Int, _ headers: HTTPHeaders, length: Int64, at point: ResumePoint)
+    package static func judge(_ status: Int, headers: HTTPHeaders, length: Int64, at point: ResumePoint)
         -> ResumeAnswer
     {
-        judge(status, headers, length: length, at: point.offset, of: point.total, point.validator)
+        judge(status, headers: headers, length: length, at: point.offset, of: point.total, validator: point.validator)
     }
 
     /// - Parameters:
@@ -121,18 +121,18 @@ package enum ResumeAnswer: Hashable, Sendable {
     ///   - validator: Nil if the resource cannot be identified; then only the offsets must match.
     package static func judge(
         _ status: Int,
-        _ headers: HTTPHeaders,
+        headers: HTTPHeaders,
         length: Int64,
         at offset: Int64,
         of known: Int64?,
-        _ validator: ResumeValidator?
+        validator: ResumeValidator?
     ) -> ResumeAnswer {
         switch status {
         case 206:
             guard validator?.isRepeated(in: headers) ?? true else { return .unusable }
             return judgePart(headers, length: length, at: offset, of: known)
         case 416:
-            guard validator.map({ isRepeatedForSure($0, headers) }) ?? true else { return .unusable }
+            guard validator.map({ isRepeatedForSure($0, headers: headers) }) ?? true else { return .unusable }
             return judgeRefusal(headers, at: offset, of: known)
         case 200..<300: return .whole
         default: return .other
@@ -146,7 +146,7 @@ package enum ResumeAnswer: Hashable, Sendable {
         of known: Int64?
     ) -> ResumeAnswer {
         guard !headers.hasCodedContent, !headers.isMultipart,
-            let range = ResumeValidator.single("Content-Range", headers).flatMap({ ContentRange($0) }),
+            let range = ResumeValidator.single("Content-Range", headers: headers).flatMap({ ContentRange($0) }),
             let span = range.span, span.lowerBound == offset
         else { return .unusable }
         // The request asked for all bytes from the offset on. A server that sends fewer may have another resource.
@@ -158,13 +158,13 @@ package enum ResumeAnswer: Hashable, Sendable {
     }
 
     private static func judgeRefusal(_ headers: HTTPHeaders, at offset: Int64, of known: Int64?) -> ResumeAnswer {
-        guard let range = ResumeValidator.single("Content-Range", headers).flatMap({ ContentRange($0) }),
+        guard let range = ResumeValidator.single("Content-Range", headers: headers).flatMap({ ContentRange($0) }),
             range.span == nil, range.total == offset, known ?? offset == offset
         else { return .unusable }
         return .complete
     }
 
-    private static func isRepeatedForSure(_ validator: ResumeValidator, _ headers: HTTPHeaders) -> Bool {
+    private static func isRepeatedForSure(_ validator: ResumeValidator, headers: HTTPHeaders) -> Bool {
         switch validator {
         case .entityTag(let tag): headers.values("ETag") == [tag]
         case .lastModified(let date): headers.values("Last-Modified") == [date]
@@ -194,7 +194,8 @@ extension HTTPHeaders {
             value.withUTF8Bytes { bytes in
                 var isCoded = false
                 ByteScanning.forEachListElement(of: bytes) { coding in
-                    isCoded = isCoded || !coding.isEmpty && !ByteScanning.equalsIgnoringCase(coding, "identity")
+                    isCoded =
+                        isCoded || !coding.isEmpty && !ByteScanning.equalsIgnoringCase(coding, lowercase: "identity")
                 }
                 return isCoded
             }

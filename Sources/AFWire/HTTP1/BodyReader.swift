@@ -58,22 +58,22 @@ struct BodyReader: Sendable {
     /// Consumes a prefix of `input`; all of it with `.needMore`.
     mutating func read(
         _ input: UnsafeRawBufferPointer,
-        _ limits: HTTP1Limits
+        limits: HTTP1Limits
     ) throws(HTTP1Error) -> (consumed: Int, event: Event) {
         switch state {
         case .length(let remaining):
             return takeContent(input, remaining: remaining)
         case .chunks:
-            return try readChunks(input, limits)
+            return try readChunks(input, limits: limits)
         case .trailers:
-            return try readTrailers(input, limits)
+            return try readTrailers(input, limits: limits)
         case .untilClose:
             return (input.count, input.isEmpty ? .needMore : .body(input))
         case .ending:
             state = .finished
             return (0, .end(trailers: HTTPHeaders()))
         case .finished:
-            guard input.isEmpty else { throw HTTP1Error(.framing, "bytes after the message", peer: input) }
+            guard input.isEmpty else { throw HTTP1Error(.framing, reason: "bytes after the message", peer: input) }
             return (0, .needMore)
         }
     }
@@ -103,9 +103,9 @@ struct BodyReader: Sendable {
 
     private mutating func readChunks(
         _ input: UnsafeRawBufferPointer,
-        _ limits: HTTP1Limits
+        limits: HTTP1Limits
     ) throws(HTTP1Error) -> (consumed: Int, event: Event) {
-        let (consumed, event) = try chunks.decode(input, limits)
+        let (consumed, event) = try chunks.decode(input, limits: limits)
         switch event {
         case .needMore:
             return (consumed, .needMore)
@@ -113,21 +113,21 @@ struct BodyReader: Sendable {
             return (consumed, .body(bytes))
         case .lastChunk:
             state = .trailers
-            let rest = try readTrailers(UnsafeRawBufferPointer(rebasing: input[consumed...]), limits)
+            let rest = try readTrailers(UnsafeRawBufferPointer(rebasing: input[consumed...]), limits: limits)
             return (consumed + rest.consumed, rest.event)
         }
     }
 
     private mutating func readTrailers(
         _ input: UnsafeRawBufferPointer,
-        _ limits: HTTP1Limits
+        limits: HTTP1Limits
     ) throws(HTTP1Error) -> (consumed: Int, event: Event) {
         var reader = HeadReader.forTrailers(limits, allowsFolds: isOfResponse)
         if case .begun(let begun) = trailers { reader = begun }
         // Taken out while it works: two owners would mean a copy of what it keeps.
         trailers = .none
         var fields = HTTPHeaders()
-        let consumed = try reader.read(input, limits, fields: &fields)
+        let consumed = try reader.read(input, limits: limits, fields: &fields)
         guard reader.isComplete else {
             trailers = .begun(reader)
             return (consumed, .needMore)

@@ -44,12 +44,12 @@ struct ChunkDecoder: Sendable {
     /// Reads up to the next piece of content. With `.needMore` all input was read.
     mutating func decode(
         _ input: UnsafeRawBufferPointer,
-        _ limits: HTTP1Limits
+        limits: HTTP1Limits
     ) throws(HTTP1Error) -> (consumed: Int, event: Event) {
         var offset = 0
         while offset < input.count {
             if state == .content { return takeContent(input, at: offset) }
-            try step(input[offset], of: input, at: offset, limits)
+            try step(input[offset], of: input, at: offset, limits: limits)
             offset += 1
             if state == .ended { return (offset, .lastChunk) }
         }
@@ -71,20 +71,20 @@ struct ChunkDecoder: Sendable {
         _ byte: UInt8,
         of input: UnsafeRawBufferPointer,
         at offset: Int,
-        _ limits: HTTP1Limits
+        limits: HTTP1Limits
     ) throws(HTTP1Error) {
         let isRight =
             switch state {
-            case .size: try readSize(byte, limits)
-            case .blanks: try readBlank(byte, limits)
-            case .chunkExtension: try readExtension(byte, limits)
+            case .size: try readSize(byte, limits: limits)
+            case .blanks: try readBlank(byte, limits: limits)
+            case .chunkExtension: try readExtension(byte, limits: limits)
             case .lineFeed: endLine(byte)
-            case .contentReturn: expect(0x0D, byte, then: .contentLineFeed)
-            case .contentLineFeed: expect(0x0A, byte, then: .size)
+            case .contentReturn: expect(0x0D, byte: byte, then: .contentLineFeed)
+            case .contentLineFeed: expect(0x0A, byte: byte, then: .size)
             case .content, .ended: false
             }
         guard isRight else {
-            throw HTTP1Error(.chunk, reason, peer: UnsafeRawBufferPointer(rebasing: input[offset...]))
+            throw HTTP1Error(.chunk, reason: reason, peer: UnsafeRawBufferPointer(rebasing: input[offset...]))
         }
     }
 
@@ -99,7 +99,7 @@ struct ChunkDecoder: Sendable {
         }
     }
 
-    private mutating func readSize(_ byte: UInt8, _ limits: HTTP1Limits) throws(HTTP1Error) -> Bool {
+    private mutating func readSize(_ byte: UInt8, limits: HTTP1Limits) throws(HTTP1Error) -> Bool {
         if let digit = ByteScanning.hexDigit(byte) {
             // As for Content-Length, sizes past 2^63 − 1 are refused.
             guard digits < limits.chunkSizeDigits, remaining < 1 << 59 else { return false }
@@ -112,11 +112,11 @@ struct ChunkDecoder: Sendable {
             state = .lineFeed
             return true
         }
-        return try readBlank(byte, limits)
+        return try readBlank(byte, limits: limits)
     }
 
     /// Reads what stands behind a size, up to the semicolon of an extension, or to the line's end.
-    private mutating func readBlank(_ byte: UInt8, _ limits: HTTP1Limits) throws(HTTP1Error) -> Bool {
+    private mutating func readBlank(_ byte: UInt8, limits: HTTP1Limits) throws(HTTP1Error) -> Bool {
         if byte == 0x3B {
             state = .chunkExtension
             return true
@@ -134,7 +134,7 @@ struct ChunkDecoder: Sendable {
 
     /// Skips an extension. Quotes are followed only so that a CR LF between them,
     /// which another parser might not take for the end, is refused.
-    private mutating func readExtension(_ byte: UInt8, _ limits: HTTP1Limits) throws(HTTP1Error) -> Bool {
+    private mutating func readExtension(_ byte: UInt8, limits: HTTP1Limits) throws(HTTP1Error) -> Bool {
         if byte == 0x0D, !isQuoted {
             state = .lineFeed
             return true
@@ -152,7 +152,7 @@ struct ChunkDecoder: Sendable {
     private mutating func countExtension(_ limits: HTTP1Limits) throws(HTTP1Error) {
         extensionBytes += 1
         guard extensionBytes <= limits.chunkExtensionBytes else {
-            throw HTTP1Error(.limit(.chunkExtensionBytes), "more than \(limits.chunkExtensionBytes) bytes")
+            throw HTTP1Error(.limit(.chunkExtensionBytes), detail: "more than \(limits.chunkExtensionBytes) bytes")
         }
     }
 
@@ -163,7 +163,7 @@ struct ChunkDecoder: Sendable {
         return true
     }
 
-    private mutating func expect(_ wanted: UInt8, _ byte: UInt8, then next: State) -> Bool {
+    private mutating func expect(_ wanted: UInt8, byte: UInt8, then next: State) -> Bool {
         guard byte == wanted else { return false }
         state = next
         return true

@@ -49,24 +49,24 @@ struct FramingFields: Sendable {
     }
 
     /// Whether the field with this name, a token of `nameCount` bytes, is `Content-Length`.
-    static func isLength(_ name: UnsafeRawPointer, _ nameCount: Int) -> Bool {
+    static func isLength(_ name: UnsafeRawPointer, nameCount: Int) -> Bool {
         nameCount == 14 && ByteScanning.token(at: name, is: "content-length")
     }
 
     /// Whether the field with this name, a token of `nameCount` bytes, says where the body ends.
-    static func settlesEndOfBody(_ name: UnsafeRawPointer, _ nameCount: Int) -> Bool {
-        isLength(name, nameCount) || nameCount == 17 && ByteScanning.token(at: name, is: "transfer-encoding")
+    static func settlesEndOfBody(_ name: UnsafeRawPointer, nameCount: Int) -> Bool {
+        isLength(name, nameCount: nameCount) || nameCount == 17 && ByteScanning.token(at: name, is: "transfer-encoding")
     }
 
     /// Whether the field with this name, a token of `nameCount` bytes, says where the body ends, or what becomes of the
     /// connection (RFC 9110 §7.6.1).
-    static func concernsConnection(_ name: UnsafeRawPointer, _ nameCount: Int) -> Bool {
+    static func concernsConnection(_ name: UnsafeRawPointer, nameCount: Int) -> Bool {
         switch nameCount {
         case 2: ByteScanning.token(at: name, is: "te")
         case 7: ByteScanning.token(at: name, is: "upgrade") || ByteScanning.token(at: name, is: "trailer")
         case 10: ByteScanning.token(at: name, is: "connection") || ByteScanning.token(at: name, is: "keep-alive")
         case 16: ByteScanning.token(at: name, is: "proxy-connection")
-        default: settlesEndOfBody(name, nameCount)
+        default: settlesEndOfBody(name, nameCount: nameCount)
         }
     }
 
@@ -86,12 +86,12 @@ struct FramingFields: Sendable {
         }
         try ByteScanning.forEachListElement(of: value) { element throws(HTTP1Error) in
             guard let number = ByteScanning.decimal(element) else {
-                throw HTTP1Error(.framing, "Content-Length is not a number we can hold", peer: value)
+                throw HTTP1Error(.framing, reason: "Content-Length is not a number we can hold", peer: value)
             }
             let length = UInt64(number)
             if let known = contentLength {
                 guard known == length else {
-                    throw HTTP1Error(.framing, "Content-Length differs from an earlier one", peer: value)
+                    throw HTTP1Error(.framing, reason: "Content-Length differs from an earlier one", peer: value)
                 }
                 repeatsLength = true
             }
@@ -103,8 +103,8 @@ struct FramingFields: Sendable {
     /// read anything else as "until close" would let a proxy in front of us disagree.
     private mutating func noteTransferCoding(_ value: UnsafeRawBufferPointer) throws(HTTP1Error) {
         try ByteScanning.forEachListElement(of: value) { coding throws(HTTP1Error) in
-            guard ByteScanning.equalsIgnoringCase(coding, "chunked") else {
-                throw HTTP1Error(.framing, "Transfer-Encoding is not simply chunked", peer: value)
+            guard ByteScanning.equalsIgnoringCase(coding, lowercase: "chunked") else {
+                throw HTTP1Error(.framing, reason: "Transfer-Encoding is not simply chunked", peer: value)
             }
             if isChunked { repeatsChunked = true }
             isChunked = true
@@ -115,8 +115,8 @@ struct FramingFields: Sendable {
     /// the previous hop and change nothing about framing.
     private mutating func noteConnection(_ value: UnsafeRawBufferPointer) {
         ByteScanning.forEachListElement(of: value) { option in
-            if ByteScanning.equalsIgnoringCase(option, "close") { saysClose = true }
-            if ByteScanning.equalsIgnoringCase(option, "keep-alive") { saysKeepAlive = true }
+            if ByteScanning.equalsIgnoringCase(option, lowercase: "close") { saysClose = true }
+            if ByteScanning.equalsIgnoringCase(option, lowercase: "keep-alive") { saysKeepAlive = true }
         }
     }
 
@@ -125,7 +125,7 @@ struct FramingFields: Sendable {
             guard let equals = ByteScanning.firstIndex(of: 0x3D, in: parameter) else { return }
             let name = UnsafeRawBufferPointer(rebasing: parameter[..<equals])
             let number = UnsafeRawBufferPointer(rebasing: parameter[(equals + 1)...])
-            guard ByteScanning.equalsIgnoringCase(ByteScanning.trimmingOWS(name), "timeout") else { return }
+            guard ByteScanning.equalsIgnoringCase(ByteScanning.trimmingOWS(name), lowercase: "timeout") else { return }
             guard let seconds = ByteScanning.decimal(ByteScanning.trimmingOWS(number)) else { return }
             // Said twice, the shorter one is the safe one.
             keepAliveTimeout = min(keepAliveTimeout ?? .max, Int(seconds))
@@ -133,7 +133,7 @@ struct FramingFields: Sendable {
     }
 
     private mutating func noteExpectation(_ value: UnsafeRawBufferPointer) {
-        if ByteScanning.equalsIgnoringCase(value, "100-continue") { expectsContinue = true }
+        if ByteScanning.equalsIgnoringCase(value, lowercase: "100-continue") { expectsContinue = true }
     }
 
     /// Whether the peer will keep the connection after this message (RFC 9112 §9.3).

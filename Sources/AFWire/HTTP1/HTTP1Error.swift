@@ -48,13 +48,13 @@ package struct HTTP1Error: Error, Sendable, Equatable {
     /// What was wrong, in printable ASCII, with at most 256 bytes of what the peer said, in quotation marks.
     package let detail: String
 
-    package init(_ kind: Kind, _ detail: String) {
+    package init(_ kind: Kind, detail: String) {
         self.kind = kind
         self.detail = detail
     }
 
     /// An error that shows the offending bytes, escaped and cut.
-    package init(_ kind: Kind, _ reason: StaticString, peer bytes: UnsafeRawBufferPointer) {
+    package init(_ kind: Kind, reason: StaticString, peer bytes: UnsafeRawBufferPointer) {
         self.kind = kind
         self.detail = "\(reason): \"\(PeerText.escaped(bytes))\""
     }

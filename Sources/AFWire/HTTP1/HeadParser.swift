@@ -81,7 +81,7 @@ struct HeadParser: Sendable {
 
     /// Parses all complete lines of `head`. True when the empty line was among them;
     /// ``position`` is then the length of the head.
-    mutating func parse(_ head: UnsafeRawBufferPointer, _ limits: HTTP1Limits) throws(HTTP1Error) -> Bool {
+    mutating func parse(_ head: UnsafeRawBufferPointer, limits: HTTP1Limits) throws(HTTP1Error) -> Bool {
         guard let base = head.baseAddress else { return false }
         while position < head.count {
             let start = base + position
@@ -90,15 +90,15 @@ struct HeadParser: Sendable {
             guard let found else { return false }
 
             let lineFeed = UnsafeRawPointer(found) - base
-            let end = try endOfText(in: base, from: position, lineFeed: lineFeed, limits)
+            let end = try endOfText(in: base, from: position, lineFeed: lineFeed, limits: limits)
             let line = UnsafeRawBufferPointer(start: start, count: end - position)
             if awaitsStartLine {
-                try parseStartLine(line, next: lineFeed + 1, limits)
+                try parseStartLine(line, next: lineFeed + 1, limits: limits)
             } else if line.isEmpty {
                 position = lineFeed + 1
                 return true
             } else {
-                try parseField(line, of: head, limits)
+                try parseField(line, of: head, limits: limits)
             }
             position = lineFeed + 1
         }
@@ -111,20 +111,20 @@ struct HeadParser: Sendable {
         in base: UnsafeRawPointer,
         from start: Int,
         lineFeed: Int,
-        _ limits: HTTP1Limits
+        limits: HTTP1Limits
     ) throws(HTTP1Error) -> Int {
         if lineFeed > start, base.load(fromByteOffset: lineFeed - 1, as: UInt8.self) == 0x0D { return lineFeed - 1 }
         let line = UnsafeRawBufferPointer(start: base + start, count: lineFeed - start)
         // RFC 9112 §2.2 lets a recipient take a bare LF for a line end. Servers that
         // write such heads exist; in a request it only helps to smuggle one.
-        guard role == .response else { throw malformed(line, "a line ends with LF alone") }
+        guard role == .response else { throw malformed(line, reason: "a line ends with LF alone") }
         // Whatever it is instead of a status line is told apart here.
-        try checkLine(line, from: 0, isComplete: true, limits)
+        try checkLine(line, from: 0, isComplete: true, limits: limits)
         sawBareLineFeed = true
         return lineFeed
     }
 
-    private mutating func parseStartLine(_ line: UnsafeRawBufferPointer, next: Int, _ limits: HTTP1Limits)
+    private mutating func parseStartLine(_ line: UnsafeRawBufferPointer, next: Int, limits: HTTP1Limits)
         throws(HTTP1Error)
     {
         if line.isEmpty, allowsLeadingEmptyLine, !sawBareLineFeed {
@@ -132,7 +132,7 @@ struct HeadParser: Sendable {
             sawLeadingEmptyLine = true
             return
         }
-        if line.count > limits.lineBytes { try refuseExcess(line, limits) }
+        if line.count > limits.lineBytes { try refuseExcess(line, limits: limits) }
         switch role {
         case .response:
             startLine = try StartLine.parseStatusLine(line, at: position)
@@ -152,25 +152,25 @@ struct HeadParser: Sendable {
     private mutating func parseField(
         _ line: UnsafeRawBufferPointer,
         of head: UnsafeRawBufferPointer,
-        _ limits: HTTP1Limits
+        limits: HTTP1Limits
     ) throws(HTTP1Error) {
         guard let start = line.baseAddress else { return }
-        if line.count > limits.lineBytes { try refuseExcess(line, limits) }
+        if line.count > limits.lineBytes { try refuseExcess(line, limits: limits) }
         countExamined(line.count)
 
         let nameCount = ByteScanning.countOfToken(at: start, limit: line.count, readable: head.count - position)
         if nameCount == 0, allowsFolds, fieldCount > 0, ByteScanning.isOWS(line[0]) {
-            return try parseFold(line, of: head, limits)
+            return try parseFold(line, of: head, limits: limits)
         }
-        if fieldCount >= fieldLimit(limits) { try refuseExcess(line, limits) }
+        if fieldCount >= fieldLimit(limits) { try refuseExcess(line, limits: limits) }
         var colon = nameCount
         if nameCount == 0 || nameCount == line.count || line[nameCount] != 0x3A {
-            colon = try colonBehindBlanks(line, nameCount)
+            colon = try colonBehindBlanks(line, nameCount: nameCount)
         }
         // The name is known to be clean; it is included only to fill the first word.
         let unchecked = max(0, min(colon + 1, line.count - 8))
         guard ByteScanning.isFieldText(start + unchecked, count: line.count - unchecked) else {
-            throw HTTP1Error(.header, "control character in a field", peer: line)
+            throw HTTP1Error(.header, reason: "control character in a field", peer: line)
         }
         fieldCount += 1
         lastField = position
@@ -183,15 +183,14 @@ struct HeadParser: Sendable {
     ///
     /// A parser in front of us may have left the field out, or taken the white space for a part of its name: the
     /// connection is not used again, and no field that concerns it is read.
-    private mutating func colonBehindBlanks(_ line: UnsafeRawBufferPointer, _ nameCount: Int) throws(HTTP1Error) -> Int
-    {
+    private mutating func colonBehindBlanks(_ line: UnsafeRawBufferPointer, nameCount: Int) throws(HTTP1Error) -> Int {
         var colon = nameCount
         while colon < line.count, ByteScanning.isOWS(line[colon]) { colon += 1 }
         guard nameCount > 0, colon < line.count, line[colon] == 0x3A, let name = line.baseAddress else {
-            throw HTTP1Error(.header, "a field line does not begin with a name and a colon", peer: line)
+            throw HTTP1Error(.header, reason: "a field line does not begin with a name and a colon", peer: line)
         }
-        guard allowsBlankBeforeColon, !FramingFields.concernsConnection(name, nameCount) else {
-            throw HTTP1Error(.header, "white space before the colon of a field", peer: line)
+        guard allowsBlankBeforeColon, !FramingFields.concernsConnection(name, nameCount: nameCount) else {
+            throw HTTP1Error(.header, reason: "white space before the colon of a field", peer: line)
         }
         sawBlankBeforeColon = true
         framing.noteMending()
@@ -207,7 +206,7 @@ struct HeadParser: Sendable {
     private mutating func parseFold(
         _ line: UnsafeRawBufferPointer,
         of head: UnsafeRawBufferPointer,
-        _ limits: HTTP1Limits
+        limits: HTTP1Limits
     ) throws(HTTP1Error) {
         guard let base = head.baseAddress, let start = line.baseAddress else { return }
         let field = base + lastField
@@ -217,16 +216,17 @@ struct HeadParser: Sendable {
             readable: head.count - lastField
         )
         let isEmpty =
-            role == .response && line.allSatisfy(ByteScanning.isOWS) && FramingFields.isLength(field, nameCount)
-        guard isEmpty || !FramingFields.settlesEndOfBody(field, nameCount) else {
+            role == .response && line.allSatisfy(ByteScanning.isOWS)
+            && FramingFields.isLength(field, nameCount: nameCount)
+        guard isEmpty || !FramingFields.settlesEndOfBody(field, nameCount: nameCount) else {
             let folded = UnsafeRawBufferPointer(rebasing: head[lastField..<(position + line.count)])
-            throw HTTP1Error(.header, "a folded Content-Length or Transfer-Encoding", peer: folded)
+            throw HTTP1Error(.header, reason: "a folded Content-Length or Transfer-Encoding", peer: folded)
         }
         guard ByteScanning.isFieldText(start, count: line.count) else {
-            throw HTTP1Error(.header, "control character in a field", peer: line)
+            throw HTTP1Error(.header, reason: "control character in a field", peer: line)
         }
         guard position + line.count - lastField <= limits.lineBytes else {
-            throw HTTP1Error(.limit(.lineBytes), "a folded field of more than \(limits.lineBytes) bytes")
+            throw HTTP1Error(.limit(.lineBytes), detail: "a folded field of more than \(limits.lineBytes) bytes")
         }
         sawFold = true
         framing.noteMending()
@@ -240,10 +240,10 @@ struct HeadParser: Sendable {
 
     /// Refuses a complete line that is too long, or one field too many; if it was broken before it
     /// passed it, for that, as if it had come byte by byte.
-    private func refuseExcess(_ line: UnsafeRawBufferPointer, _ limits: HTTP1Limits) throws(HTTP1Error) {
-        try checkLine(line, from: 0, isComplete: true, limits)
+    private func refuseExcess(_ line: UnsafeRawBufferPointer, limits: HTTP1Limits) throws(HTTP1Error) {
+        try checkLine(line, from: 0, isComplete: true, limits: limits)
         let limit = role == .trailers ? HTTP1Error.Limit.trailerFields : .headFields
-        throw HTTP1Error(.limit(limit), "more than \(fieldLimit(limits)) fields")
+        throw HTTP1Error(.limit(limit), detail: "more than \(fieldLimit(limits)) fields")
     }
 
     // MARK: - The line that is not complete yet
@@ -256,19 +256,19 @@ struct HeadParser: Sendable {
         _ line: UnsafeRawBufferPointer,
         from checked: Int,
         isComplete: Bool,
-        _ limits: HTTP1Limits
+        limits: HTTP1Limits
     ) throws(HTTP1Error) {
         if awaitsStartLine, role == .response, checked < 8, !mayBecomeStatusLine(line) {
-            throw HTTP1Error(.status, StartLine.complaint(about: line), peer: line)
+            throw HTTP1Error(.status, reason: StartLine.complaint(about: line), peer: line)
         }
         let endsInCR = !isComplete && line.last == 0x0D
         let text = UnsafeRawBufferPointer(rebasing: line[..<(line.count - (endsInCR ? 1 : 0))])
         // Of a bare CR and the limit, the one that came first counts.
         if let bare = ByteScanning.firstIndex(of: 0x0D, in: text, from: checked), bare <= limits.lineBytes {
-            throw malformed(line, "CR without LF")
+            throw malformed(line, reason: "CR without LF")
         }
         guard text.count <= limits.lineBytes else {
-            throw HTTP1Error(.limit(.lineBytes), "a line of more than \(limits.lineBytes) bytes")
+            throw HTTP1Error(.limit(.lineBytes), detail: "a line of more than \(limits.lineBytes) bytes")
         }
     }
 
@@ -277,9 +277,9 @@ struct HeadParser: Sendable {
         return allowsLeadingEmptyLine && line.count == 1 && line[0] == 0x0D
     }
 
-    private func malformed(_ line: UnsafeRawBufferPointer, _ reason: StaticString) -> HTTP1Error {
-        guard awaitsStartLine else { return HTTP1Error(.header, reason, peer: line) }
-        return HTTP1Error(role == .response ? .status : .request, reason, peer: line)
+    private func malformed(_ line: UnsafeRawBufferPointer, reason: StaticString) -> HTTP1Error {
+        guard awaitsStartLine else { return HTTP1Error(.header, reason: reason, peer: line) }
+        return HTTP1Error(role == .response ? .status : .request, reason: reason, peer: line)
     }
 
     @inline(__always)

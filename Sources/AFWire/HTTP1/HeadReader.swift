@@ -29,17 +29,17 @@ struct HeadReader: Sendable {
     /// Takes in the next bytes and returns how many belong to the head. All of them, unless it is complete now.
     mutating func read(
         _ input: UnsafeRawBufferPointer,
-        _ limits: HTTP1Limits,
+        limits: HTTP1Limits,
         fields: inout HTTPHeaders
     ) throws(HTTP1Error) -> Int {
-        guard pending.isEmpty else { return try readOn(input, limits, fields: &fields) }
+        guard pending.isEmpty else { return try readOn(input, limits: limits, fields: &fields) }
         let head = UnsafeRawBufferPointer(rebasing: input.prefix(ceiling.bytes))
-        if try parser.parse(head, limits) {
+        if try parser.parse(head, limits: limits) {
             isComplete = true
             fields = copyFields(of: head)
             return parser.position
         }
-        checked = try checkTail(of: head, limits)
+        checked = try checkTail(of: head, limits: limits)
         guard head.count == input.count else { throw excess() }
         pending.append(contentsOf: head)
         return input.count
@@ -48,7 +48,7 @@ struct HeadReader: Sendable {
     /// Goes on with a head of which some bytes are kept already, line by line, so that nothing after its end is copied.
     private mutating func readOn(
         _ input: UnsafeRawBufferPointer,
-        _ limits: HTTP1Limits,
+        limits: HTTP1Limits,
         fields: inout HTTPHeaders
     ) throws(HTTP1Error) -> Int {
         var offset = 0
@@ -57,7 +57,7 @@ struct HeadReader: Sendable {
             guard room > 0 else { throw excess() }
             let rest = UnsafeRawBufferPointer(rebasing: input[offset...].prefix(room))
             guard let lineFeed = ByteScanning.firstIndex(of: 0x0A, in: rest) else {
-                try appendPartOfLine(rest, limits)
+                try appendPartOfLine(rest, limits: limits)
                 offset += rest.count
                 continue
             }
@@ -75,7 +75,7 @@ struct HeadReader: Sendable {
     /// Takes in bytes without a line end.
     private mutating func appendPartOfLine(
         _ bytes: UnsafeRawBufferPointer,
-        _ limits: HTTP1Limits
+        limits: HTTP1Limits
     ) throws(HTTP1Error) {
         let lineBytes = pending.count - parser.position
         // What the parser would look for in an incomplete line: a CR, too many bytes,
@@ -89,7 +89,9 @@ struct HeadReader: Sendable {
             checked = lineBytes + bytes.count
             return
         }
-        checked = try withPending { (reader, bytes) throws(HTTP1Error) in try reader.checkTail(of: bytes, limits) }
+        checked = try withPending { (reader, bytes) throws(HTTP1Error) in
+            try reader.checkTail(of: bytes, limits: limits)
+        }
     }
 
     private mutating func append(_ bytes: UnsafeRawBufferPointer) {
@@ -101,7 +103,9 @@ struct HeadReader: Sendable {
 
     private mutating func parseLine(_ limits: HTTP1Limits) throws(HTTP1Error) -> Bool {
         checked = 0
-        isComplete = try withPending { (reader, bytes) throws(HTTP1Error) in try reader.parser.parse(bytes, limits) }
+        isComplete = try withPending { (reader, bytes) throws(HTTP1Error) in
+            try reader.parser.parse(bytes, limits: limits)
+        }
         return isComplete
     }
 
@@ -118,14 +122,14 @@ struct HeadReader: Sendable {
     }
 
     /// Checks the incomplete line at the end of `head` and returns how much of it needs no second check.
-    private func checkTail(of head: UnsafeRawBufferPointer, _ limits: HTTP1Limits) throws(HTTP1Error) -> Int {
+    private func checkTail(of head: UnsafeRawBufferPointer, limits: HTTP1Limits) throws(HTTP1Error) -> Int {
         let line = UnsafeRawBufferPointer(rebasing: head[parser.position...])
-        try parser.checkLine(line, from: checked, isComplete: false, limits)
+        try parser.checkLine(line, from: checked, isComplete: false, limits: limits)
         return line.last == 0x0D ? line.count - 1 : line.count
     }
 
     private func excess() -> HTTP1Error {
-        HTTP1Error(.limit(ceiling.limit), "more than \(ceiling.bytes) bytes")
+        HTTP1Error(.limit(ceiling.limit), detail: "more than \(ceiling.bytes) bytes")
     }
 
     /// Copies start line and fields, without the empty line, to a block of their own.

@@ -3,7 +3,7 @@
 /// The code that put the parts together has validated them; nothing is checked twice.
 package enum HeadWriter {
     /// Appends request line, `Host`, fields, framing, `Connection` and the empty line.
-    package static func append(_ head: RequestHead, _ framing: RequestFraming, to buffer: inout [UInt8]) {
+    package static func append(_ head: RequestHead, framing: RequestFraming, to buffer: inout [UInt8]) {
         // Every request comes by here: the closure would copy the head, but not a pointer, and makes room once.
         withUnsafePointer(to: head) { head in
             buffer.append(addingCapacity: bound(of: head.pointee)) { output in
@@ -35,7 +35,7 @@ package enum HeadWriter {
     }
 
     /// Appends a request for a tunnel (RFC 9110 §9.3.6): its target is the place that the tunnel leads to.
-    package static func appendConnect(to place: Endpoint, _ fields: HTTPHeaders, to buffer: inout [UInt8]) {
+    package static func appendConnect(to place: Endpoint, fields: HTTPHeaders, to buffer: inout [UInt8]) {
         buffer += "CONNECT \(place.text) HTTP/1.1\r\nHost: \(place.text)\r\n".utf8
         fields.withBytes { buffer += $0 }
         buffer += "\r\n".utf8
@@ -48,17 +48,17 @@ package enum HeadWriter {
     }
 
     /// Refuses a head that is too long.
-    package static func checkLength(of head: RequestHead, _ framing: RequestFraming) throws(RequestRejection) {
+    package static func checkLength(of head: RequestHead, framing: RequestFraming) throws(RequestRejection) {
         guard bound(of: head) > RequestSyntax.maximumHeadLength else { return }
         var bytes: [UInt8] = []
-        append(head, framing, to: &bytes)
-        if bytes.count > RequestSyntax.maximumHeadLength { throw RequestRejection(.head, .tooLong) }
+        append(head, framing: framing, to: &bytes)
+        if bytes.count > RequestSyntax.maximumHeadLength { throw RequestRejection(.head, rule: .tooLong) }
     }
 
     /// All fields of a request as HTTP/1.1 sends them, with `Host`, framing and `Connection`.
-    package static func fields(of head: RequestHead, _ framing: RequestFraming) -> HTTPHeaders {
+    package static func fields(of head: RequestHead, framing: RequestFraming) -> HTTPHeaders {
         var bytes: [UInt8] = []
-        append(head, framing, to: &bytes)
+        append(head, framing: framing, to: &bytes)
         bytes.removeLast(2)
         let start = (bytes.firstIndex(of: 0x0A) ?? -1) + 1
         return HTTPHeaders(

@@ -57,7 +57,7 @@ package struct RequestDecoder: Sendable {
     package mutating func decode(_ input: UnsafeRawBufferPointer) throws(HTTP1Error) -> Step {
         if let failure { throw failure }
         do throws(HTTP1Error) {
-            guard let (consumed, event) = try body?.read(input, limits) else { return try readHead(input) }
+            guard let (consumed, event) = try body?.read(input, limits: limits) else { return try readHead(input) }
             return Step(consumed: consumed, event: Event(event))
         } catch {
             failure = error
@@ -71,14 +71,14 @@ package struct RequestDecoder: Sendable {
         if let event = body?.inputEnded() { return Event(event) }
         let isUntouched = body == nil && reader.bytesReceived == 0
         let position: HTTP1Error.Position = body != nil ? .inBody : isUntouched ? .beforeHead : .inHead
-        let error = HTTP1Error(.closed(position), "the client closed before the request was complete")
+        let error = HTTP1Error(.closed(position), detail: "the client closed before the request was complete")
         failure = error
         throw error
     }
 
     private mutating func readHead(_ input: UnsafeRawBufferPointer) throws(HTTP1Error) -> Step {
         var fields = HTTPHeaders()
-        let consumed = try reader.read(input, limits, fields: &fields)
+        let consumed = try reader.read(input, limits: limits, fields: &fields)
         guard reader.isComplete else { return Step(consumed: consumed, event: .needMore) }
         let received = try makeHead(fields)
         body = BodyReader(received.framing, isOfResponse: false)
@@ -87,7 +87,7 @@ package struct RequestDecoder: Sendable {
 
     private func makeHead(_ fields: HTTPHeaders) throws(HTTP1Error) -> Received {
         guard case .request(let version, let method, let target) = reader.parser.startLine else {
-            throw HTTP1Error(.request, "no request line")
+            throw HTTP1Error(.request, detail: "no request line")
         }
         let framing = reader.parser.framing
         return Received(
@@ -97,22 +97,24 @@ package struct RequestDecoder: Sendable {
                 target: fields.startText(target),
                 headers: fields
             ),
-            framing: try bodyFraming(version, framing),
+            framing: try bodyFraming(version, fields: framing),
             persistent: framing.allowPersistence(in: version),
             expectsContinue: framing.expectsContinue
         )
     }
 
-    private func bodyFraming(_ version: HTTPVersion, _ fields: FramingFields) throws(HTTP1Error) -> BodyFraming {
+    private func bodyFraming(_ version: HTTPVersion, fields: FramingFields) throws(HTTP1Error) -> BodyFraming {
         // RFC 9112 §3.2: exactly one Host in 1.1, at most one in 1.0.
         guard fields.hostCount == 1 || (version == .http10 && fields.hostCount == 0) else {
-            throw HTTP1Error(.header, "\(fields.hostCount) Host fields")
+            throw HTTP1Error(.header, detail: "\(fields.hostCount) Host fields")
         }
-        guard !fields.repeatsLength else { throw HTTP1Error(.framing, "Content-Length more than once") }
-        guard !fields.repeatsChunked else { throw HTTP1Error(.framing, "Transfer-Encoding: chunked more than once") }
+        guard !fields.repeatsLength else { throw HTTP1Error(.framing, detail: "Content-Length more than once") }
+        guard !fields.repeatsChunked else {
+            throw HTTP1Error(.framing, detail: "Transfer-Encoding: chunked more than once")
+        }
         if fields.isChunked {
             guard fields.contentLength == nil, version == .http11 else {
-                throw HTTP1Error(.framing, "Transfer-Encoding with Content-Length, or in HTTP/1.0")
+                throw HTTP1Error(.framing, detail: "Transfer-Encoding with Content-Length, or in HTTP/1.0")
             }
             return .chunked
         }

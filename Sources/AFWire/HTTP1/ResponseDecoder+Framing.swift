@@ -18,20 +18,20 @@ extension ResponseDecoder {
 
     /// Puts a parsed head and its meaning together.
     @inline(__always)
-    func makeHead(_ parser: HeadParser, _ fields: HTTPHeaders) throws(HTTP1Error) -> ResponseHead {
+    func makeHead(_ parser: HeadParser, fields: HTTPHeaders) throws(HTTP1Error) -> ResponseHead {
         guard case .status(let version, let status, let reason) = parser.startLine else {
-            throw HTTP1Error(.status, "no status line")
+            throw HTTP1Error(.status, detail: "no status line")
         }
         // Without a request for it, what follows is no protocol that we agreed to.
         guard status != 101 || method == .webSocket else {
-            throw HTTP1Error(.status, "101 to a request that asked for no upgrade")
+            throw HTTP1Error(.status, detail: "101 to a request that asked for no upgrade")
         }
         let framing = parser.framing
         return ResponseHead(
             version: version,
             status: status,
             headers: fields,
-            framing: bodyFraming(status: status, framing),
+            framing: bodyFraming(status: status, fields: framing),
             persistent: framing.allowPersistence(in: version),
             keepAliveTimeout: framing.keepAliveTimeout,
             contentLength: framing.isChunked ? nil : framing.contentLength,
@@ -42,7 +42,7 @@ extension ResponseDecoder {
     }
 
     /// RFC 9112 §6.3, in its order.
-    private func bodyFraming(status: Int, _ fields: FramingFields) -> BodyFraming {
+    private func bodyFraming(status: Int, fields: FramingFields) -> BodyFraming {
         switch (method, status) {
         case (.webSocket, 101): return .untilClose
         case (.head, _), (_, 100..<200), (_, 204), (_, 304): return .none

@@ -91,7 +91,7 @@ package struct ResponseDecoder: Sendable {
     package mutating func decode(_ input: UnsafeRawBufferPointer) throws(HTTP1Error) -> Step {
         if let failure { throw failure }
         var consumed = 0
-        let event = try advance(input, &consumed)
+        let event = try advance(input, consumed: &consumed)
         return Step(consumed: consumed, event: event, headBytes: headBytesReceived, framedExactly: framedExactly)
     }
 
@@ -115,16 +115,16 @@ package struct ResponseDecoder: Sendable {
         } else {
             position = .inBody
         }
-        let error = HTTP1Error(.closed(position), "the peer closed before the response was complete")
+        let error = HTTP1Error(.closed(position), detail: "the peer closed before the response was complete")
         failure = error
         throw error
     }
 
     @inline(__always)
-    private mutating func advance(_ input: UnsafeRawBufferPointer, _ consumed: inout Int) throws(HTTP1Error) -> Event {
-        guard body != nil else { return try readHead(input, &consumed) }
+    private mutating func advance(_ input: UnsafeRawBufferPointer, consumed: inout Int) throws(HTTP1Error) -> Event {
+        guard body != nil else { return try readHead(input, consumed: &consumed) }
         do throws(HTTP1Error) {
-            guard let (count, event) = try body?.read(input, limits) else { return .needMore }
+            guard let (count, event) = try body?.read(input, limits: limits) else { return .needMore }
             consumed = count
             return Event(event)
         } catch {
@@ -135,14 +135,14 @@ package struct ResponseDecoder: Sendable {
     // MARK: - Head
 
     @inline(__always)
-    private mutating func readHead(_ input: UnsafeRawBufferPointer, _ consumed: inout Int) throws(HTTP1Error) -> Event {
+    private mutating func readHead(_ input: UnsafeRawBufferPointer, consumed: inout Int) throws(HTTP1Error) -> Event {
         var fields = HTTPHeaders()
         let head: ResponseHead
         do throws(HTTP1Error) {
-            consumed = try reader.read(input, limits, fields: &fields)
+            consumed = try reader.read(input, limits: limits, fields: &fields)
             guard reader.isComplete else { return .needMore }
             completedHeadBytes += reader.parser.position
-            head = try makeHead(reader.parser, fields)
+            head = try makeHead(reader.parser, fields: fields)
             let parser = reader.parser
             if parser.sawBareLineFeed || parser.sawLeadingEmptyLine || parser.mendsFields { mayReuse = false }
             if head.isInterim { try startNextHead() }
@@ -150,7 +150,7 @@ package struct ResponseDecoder: Sendable {
             throw fail(error)
         }
         if head.isInterim { return .interim(head) }
-        noteReuse(head, reader.parser.framing)
+        noteReuse(head, fields: reader.parser.framing)
         body = BodyReader(head.framing, isOfResponse: true)
         return .head(head)
     }
@@ -158,7 +158,10 @@ package struct ResponseDecoder: Sendable {
     private mutating func startNextHead() throws(HTTP1Error) {
         interimCount += 1
         guard interimCount <= limits.interimResponses else {
-            throw HTTP1Error(.limit(.interimResponses), "more than \(limits.interimResponses) interim responses")
+            throw HTTP1Error(
+                .limit(.interimResponses),
+                detail: "more than \(limits.interimResponses) interim responses"
+            )
         }
         reader = Self.reader(
             limits: limits,
@@ -186,7 +189,7 @@ package struct ResponseDecoder: Sendable {
         return HeadReader(parser, ceiling: .init(bytes: max(budget, 0), limit: .taskHeadBytes))
     }
 
-    private mutating func noteReuse(_ head: ResponseHead, _ fields: FramingFields) {
+    private mutating func noteReuse(_ head: ResponseHead, fields: FramingFields) {
         if !head.persistent || head.framing == .untilClose { mayReuse = false }
         if fields.repeatsLength || fields.repeatsChunked { mayReuse = false }
         // RFC 9112 §6.1: with both framings present, or in a version that does not

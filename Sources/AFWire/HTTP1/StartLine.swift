@@ -38,29 +38,29 @@ extension StartLine {
     /// Parses `HTTP/1.1 200 OK` (RFC 9112 §4), which stands at `offset` in its head.
     static func parseStatusLine(_ line: UnsafeRawBufferPointer, at offset: Int) throws(HTTP1Error) -> StartLine {
         guard line.count >= 12, mayBeStatusLine(line), line[8] == 0x20, let version = version(digit: line[7]) else {
-            throw HTTP1Error(.status, "not an HTTP/1 status line", peer: line)
+            throw HTTP1Error(.status, reason: "not an HTTP/1 status line", peer: line)
         }
-        guard let status = status(line[9], line[10], line[11]) else {
-            throw HTTP1Error(.status, "not a status code from 100 to 999", peer: line)
+        guard let status = status(line[9], tens: line[10], ones: line[11]) else {
+            throw HTTP1Error(.status, reason: "not a status code from 100 to 999", peer: line)
         }
         // The space after the code is owed even before an empty reason, but many
         // servers leave it out with the reason, and nothing depends on it.
         guard line.count == 12 || line[12] == 0x20 else {
-            throw HTTP1Error(.status, "no space after the status code", peer: line)
+            throw HTTP1Error(.status, reason: "no space after the status code", peer: line)
         }
         let reason = min(13, line.count)..<line.count
-        guard isFieldText(line, reason) else {
-            throw HTTP1Error(.status, "control character in the reason phrase", peer: line)
+        guard isFieldText(line, range: reason) else {
+            throw HTTP1Error(.status, reason: "control character in the reason phrase", peer: line)
         }
         return .status(
             version: version,
             status: status,
-            reason: range(reason.lowerBound, reason.upperBound, from: offset)
+            reason: range(reason.lowerBound, end: reason.upperBound, from: offset)
         )
     }
 
     /// Codes from 600 on are in use, and are errors of the server like those of 5xx (RFC 9110 §15).
-    private static func status(_ hundreds: UInt8, _ tens: UInt8, _ ones: UInt8) -> Int? {
+    private static func status(_ hundreds: UInt8, tens: UInt8, ones: UInt8) -> Int? {
         guard hundreds &- 0x31 < 9, ASCII.isDigit(tens), ASCII.isDigit(ones) else { return nil }
         return Int(hundreds &- 0x30) * 100 + Int(tens &- 0x30) * 10 + Int(ones &- 0x30)
     }
@@ -70,13 +70,13 @@ extension StartLine {
         return digit == 0x30 ? .http10 : .http11
     }
 
-    private static func isFieldText(_ line: UnsafeRawBufferPointer, _ range: Range<Int>) -> Bool {
+    private static func isFieldText(_ line: UnsafeRawBufferPointer, range: Range<Int>) -> Bool {
         guard let base = line.baseAddress else { return true }
         return ByteScanning.isFieldText(base + range.lowerBound, count: range.count)
     }
 
     /// A head is shorter than its ceiling, which leaves 32 bits far behind it.
-    private static func range(_ start: Int, _ end: Int, from offset: Int) -> Range<UInt32> {
+    private static func range(_ start: Int, end: Int, from offset: Int) -> Range<UInt32> {
         UInt32(offset + start)..<UInt32(offset + end)
     }
 
@@ -88,18 +88,18 @@ extension StartLine {
             let second = ByteScanning.firstIndex(of: 0x20, in: line, from: first + 1),
             let version = requestVersion(UnsafeRawBufferPointer(rebasing: line[(second + 1)...]))
         else {
-            throw HTTP1Error(.request, "not an HTTP/1 request line", peer: line)
+            throw HTTP1Error(.request, reason: "not an HTTP/1 request line", peer: line)
         }
         guard ByteScanning.isToken(UnsafeRawBufferPointer(rebasing: line[..<first])) else {
-            throw HTTP1Error(.request, "the method is not a token", peer: line)
+            throw HTTP1Error(.request, reason: "the method is not a token", peer: line)
         }
         guard second > first + 1, line[(first + 1)..<second].allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
-            throw HTTP1Error(.request, "the target holds something other than visible ASCII", peer: line)
+            throw HTTP1Error(.request, reason: "the target holds something other than visible ASCII", peer: line)
         }
         return .request(
             version: version,
-            method: range(0, first, from: offset),
-            target: range(first + 1, second, from: offset)
+            method: range(0, end: first, from: offset),
+            target: range(first + 1, end: second, from: offset)
         )
     }
 

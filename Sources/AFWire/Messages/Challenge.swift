@@ -34,7 +34,7 @@ package struct Challenge: Sendable, Equatable {
     }
 
     /// All challenges of every field called `name`, in order.
-    package static func list(in headers: HTTPHeaders, _ name: String) -> [Challenge] {
+    package static func list(in headers: HTTPHeaders, name: String) -> [Challenge] {
         var challenges: [Challenge] = []
         headers.forEachValue(of: name) { value in
             if challenges.count < maximumCount { challenges += list(value).prefix(maximumCount - challenges.count) }

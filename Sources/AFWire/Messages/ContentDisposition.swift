@@ -53,10 +53,12 @@ package struct ContentDisposition: Sendable, Equatable {
         guard let decoded = encoded.withUnsafeBytes({ PercentEncoding.decode($0) }) else { return nil }
         let charset = Array(parts[0])
         return charset.withUnsafeBytes { charset in
-            if ByteScanning.equalsIgnoringCase(charset, "utf-8") || ByteScanning.equalsIgnoringCase(charset, "utf8") {
+            if ByteScanning.equalsIgnoringCase(charset, lowercase: "utf-8")
+                || ByteScanning.equalsIgnoringCase(charset, lowercase: "utf8")
+            {
                 return String(validating: decoded, as: UTF8.self)
             }
-            guard ByteScanning.equalsIgnoringCase(charset, "iso-8859-1") else { return nil }
+            guard ByteScanning.equalsIgnoringCase(charset, lowercase: "iso-8859-1") else { return nil }
             return HTTPText.latin1(decoded)
         }
     }

@@ -21,12 +21,12 @@ struct FieldLines {
         guard position < bytes.count else { return nil }
         let start = position
         let end = endOfLine(from: start)
-        let colon = ByteScanning.firstIndex(of: 0x3A, in: part(start, end)) ?? end - start
+        let colon = ByteScanning.firstIndex(of: 0x3A, in: part(start, end: end)) ?? end - start
         return Line(
-            whole: part(start, position),
-            text: part(start, end),
-            name: part(start, start + colon),
-            value: ByteScanning.trimmingOWS(part(min(start + colon + 1, end), end))
+            whole: part(start, end: position),
+            text: part(start, end: end),
+            name: part(start, end: start + colon),
+            value: ByteScanning.trimmingOWS(part(min(start + colon + 1, end), end: end))
         )
     }
 
@@ -40,10 +40,10 @@ struct FieldLines {
             let end = endOfLine(from: start)
             let colon = start + name.count
             guard colon < end, bytes[colon] == 0x3A else { continue }
-            guard ByteScanning.equalsIgnoringCase(part(start, colon), name) else { continue }
+            guard ByteScanning.equalsIgnoringCase(part(start, end: colon), other: name) else { continue }
             // Or the wanted "name" runs over the colon into the value.
             guard ByteScanning.firstIndex(of: 0x3A, in: name) == nil else { return nil }
-            return ByteScanning.trimmingOWS(part(colon + 1, end))
+            return ByteScanning.trimmingOWS(part(colon + 1, end: end))
         }
         return nil
     }
@@ -55,7 +55,7 @@ struct FieldLines {
         return lineFeed > start && bytes[lineFeed - 1] == 0x0D ? lineFeed - 1 : lineFeed
     }
 
-    private func part(_ start: Int, _ end: Int) -> UnsafeRawBufferPointer {
+    private func part(_ start: Int, end: Int) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(rebasing: bytes[start..<end])
     }
 }

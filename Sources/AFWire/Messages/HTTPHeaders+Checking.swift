@@ -3,7 +3,7 @@ extension HTTPHeaders {
     package init?(checking fields: [String: String]) {
         self.init()
         for (name, value) in fields.sorted(by: { $0.key < $1.key }) {
-            let isAdded = name.withUTF8Bytes { name in value.withUTF8Bytes { add(name, $0) } }
+            let isAdded = name.withUTF8Bytes { name in value.withUTF8Bytes { add(name, value: $0) } }
             if !isAdded { return nil }
         }
     }
@@ -19,14 +19,14 @@ extension HTTPHeaders {
                 let split = colon - line.startIndex
                 return add(
                     UnsafeRawBufferPointer(rebasing: bytes[..<split]),
-                    UnsafeRawBufferPointer(rebasing: bytes[(split + 1)..<(bytes.count - 1)])
+                    value: UnsafeRawBufferPointer(rebasing: bytes[(split + 1)..<(bytes.count - 1)])
                 )
             }
             if !isAdded { return nil }
         }
     }
 
-    private mutating func add(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool {
+    private mutating func add(_ name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) -> Bool {
         guard ByteScanning.isToken(name), !value.contains(where: ByteScanning.isForbiddenControl) else { return false }
         append(String(decoding: name, as: UTF8.self), bytes: ByteScanning.trimmingOWS(value))
         return true

@@ -38,7 +38,7 @@ extension HTTPHeaders {
             var found = HTTPHeaders()
             var lines = FieldLines(bytes)
             while found.isEmpty, let line = lines.next() {
-                if ByteScanning.equalsIgnoringCase(line.name, name) { found.appendLine(line) }
+                if ByteScanning.equalsIgnoringCase(line.name, other: name) { found.appendLine(line) }
             }
             return found
         }
@@ -55,7 +55,7 @@ extension HTTPHeaders {
     }
 
     /// Calls `body` with each value of the field `name`, in order, byte for byte.
-    package func forEachValue(of name: String, _ body: (UnsafeRawBufferPointer) -> Void) {
+    package func forEachValue(of name: String, body: (UnsafeRawBufferPointer) -> Void) {
         withName(name) { name, bytes in
             var lines = FieldLines(bytes)
             while let value = lines.nextValue(of: name) { body(value) }

@@ -54,7 +54,7 @@ package struct HTTPHeaders: Sendable {
     // MARK: - Changing
 
     /// Adds a field after the others. The caller has validated both parts.
-    package mutating func append(_ name: String, _ value: String) {
+    package mutating func append(_ name: String, value: String) {
         var value = value
         value.withUTF8 { append(name, bytes: UnsafeRawBufferPointer($0)) }
     }
@@ -62,15 +62,15 @@ package struct HTTPHeaders: Sendable {
     /// Adds a field whose value is not necessarily UTF-8, such as an entity tag to be
     /// sent back as it came. The caller has validated both parts.
     package mutating func append(_ name: String, bytes value: UnsafeRawBufferPointer) {
-        name.withUTF8Bytes { append($0, value) }
+        name.withUTF8Bytes { append($0, value: value) }
     }
 
     /// The same for a value in an array of its own.
-    package mutating func append(_ name: String, _ value: [UInt8]) {
+    package mutating func append(_ name: String, value: [UInt8]) {
         value.withUnsafeBytes { append(name, bytes: $0) }
     }
 
-    package mutating func append(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
+    package mutating func append(_ name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
         reserve(name.count + value.count + 4)
         storage.append(contentsOf: name)
         storage.append(0x3A)
@@ -106,15 +106,15 @@ package struct HTTPHeaders: Sendable {
 
     /// Adds those of the fields whose names are not there.
     package mutating func add(lacking fields: HTTPHeaders) {
-        fields.forEach { name, value in if !contains(HTTPHeaders.text(name)) { append(name, value) } }
+        fields.forEach { name, value in if !contains(HTTPHeaders.text(name)) { append(name, value: value) } }
     }
 
     /// Gives the field `name` one value, where it first stood, or at the end if it
     /// was not there. The caller has validated both parts.
-    package mutating func set(_ name: String, _ value: String) {
-        guard contains(name) else { return append(name, value) }
+    package mutating func set(_ name: String, value: String) {
+        guard contains(name) else { return append(name, value: value) }
         rebuild(without: name) { isFirst, fields in
-            if isFirst { fields.append(name, value) }
+            if isFirst { fields.append(name, value: value) }
         }
     }
 
@@ -138,14 +138,14 @@ package struct HTTPHeaders: Sendable {
     }
 
     /// Copies all fields but those called `name`; `replace` is called in the place of each of these.
-    private mutating func rebuild(without name: String, _ replace: (_ isFirst: Bool, inout HTTPHeaders) -> Void) {
+    private mutating func rebuild(without name: String, replace: (_ isFirst: Bool, inout HTTPHeaders) -> Void) {
         var result = HTTPHeaders()
         result.storage.reserveCapacity(storage.count)
         var isFirst = true
         withName(name) { wanted, bytes in
             var lines = FieldLines(bytes)
             while let line = lines.next() {
-                if ByteScanning.equalsIgnoringCase(line.name, wanted) {
+                if ByteScanning.equalsIgnoringCase(line.name, other: wanted) {
                     replace(isFirst, &result)
                     isFirst = false
                 } else {
@@ -164,7 +164,7 @@ package struct HTTPHeaders: Sendable {
     /// Gives `body` the UTF-8 of `name` and the block of lines.
     func withName<R>(
         _ name: String,
-        _ body: (_ name: UnsafeRawBufferPointer, _ lines: UnsafeRawBufferPointer) -> R
+        body: (_ name: UnsafeRawBufferPointer, _ lines: UnsafeRawBufferPointer) -> R
     ) -> R {
         var name = name
         return name.withUTF8 { wanted in

@@ -6,8 +6,8 @@ package enum HTTPText {
     package static func decode(_ bytes: [UInt8]) -> String { bytes.withUnsafeBytes { HTTPHeaders.text($0) } }
 
     /// Whether two names are one: ASCII letters are compared without regard to case.
-    package static func isSameName(_ one: String, _ other: String) -> Bool {
-        one.withUTF8Bytes { one in other.withUTF8Bytes { ByteScanning.equalsIgnoringCase(one, $0) } }
+    package static func isSameName(_ one: String, other: String) -> Bool {
+        one.withUTF8Bytes { one in other.withUTF8Bytes { ByteScanning.equalsIgnoringCase(one, other: $0) } }
     }
 
     static func latin1(_ bytes: [UInt8]) -> String {

@@ -10,19 +10,19 @@ package struct ByteRange: Hashable, Sendable {
 
     /// From an offset to the end, or to the offset `last`, which is included.
     package init(from first: Int64, through last: Int64? = nil) throws(RequestRejection) {
-        guard first >= 0 else { throw RequestRejection(.range, .negative) }
+        guard first >= 0 else { throw RequestRejection(.range, rule: .negative) }
         guard let last else {
             span = .from(first)
             return
         }
-        guard last >= first else { throw RequestRejection(.range, .reversed) }
+        guard last >= first else { throw RequestRejection(.range, rule: .reversed) }
         span = .between(first, last)
     }
 
     /// The last so many bytes.
     package init(last count: Int64) throws(RequestRejection) {
-        if count < 0 { throw RequestRejection(.range, .negative) }
-        if count == 0 { throw RequestRejection(.range, .empty) }
+        if count < 0 { throw RequestRejection(.range, rule: .negative) }
+        if count == 0 { throw RequestRejection(.range, rule: .empty) }
         span = .suffix(count)
     }
 
@@ -45,7 +45,7 @@ package struct ContentRange: Hashable, Sendable {
     /// Nil unless `bytes` is a range in bytes that can be true.
     package init?(_ bytes: UnsafeRawBufferPointer) {
         guard bytes.count > 6, bytes[5] == 0x20,
-            ByteScanning.equalsIgnoringCase(UnsafeRawBufferPointer(rebasing: bytes[..<5]), "bytes")
+            ByteScanning.equalsIgnoringCase(UnsafeRawBufferPointer(rebasing: bytes[..<5]), lowercase: "bytes")
         else { return nil }
         let value = UnsafeRawBufferPointer(rebasing: bytes[6...])
         guard let slash = ByteScanning.firstIndex(of: UInt8(ascii: "/"), in: value) else { return nil }

@@ -31,7 +31,7 @@ package struct BasicCredentials: Sendable {
     ) throws(RequestRejection) -> [UInt8] {
         try check(user)
         if let colon = user.firstIndex(of: UInt8(ascii: ":")) {
-            throw RequestRejection(.credentials, .colonInUser, at: colon)
+            throw RequestRejection(.credentials, rule: .colonInUser, at: colon)
         }
         try check(password)
         let pair = Array(user) + [UInt8(ascii: ":")] + Array(password)
@@ -40,7 +40,7 @@ package struct BasicCredentials: Sendable {
 
     private static func check(_ text: UnsafeRawBufferPointer) throws(RequestRejection) {
         if let control = text.firstIndex(where: { $0 < 0x20 || $0 == 0x7F }) {
-            throw RequestRejection(.credentials, .control, at: control)
+            throw RequestRejection(.credentials, rule: .control, at: control)
         }
     }
 }
@@ -53,11 +53,11 @@ package struct BearerCredentials: Sendable {
     /// Refuses what is no `token68`: the rest could be read as something else.
     package init(token: UnsafeRawBufferPointer) throws(RequestRejection) {
         var scanner = FieldScanner(token)
-        if token.isEmpty { throw RequestRejection(.token, .empty) }
+        if token.isEmpty { throw RequestRejection(.token, rule: .empty) }
         _ = scanner.take(while: .token68)
         let length = scanner.position
         while length > 0, scanner.take(UInt8(ascii: "=")) {}
-        guard scanner.isAtEnd else { throw RequestRejection(.token, .forbiddenByte, at: scanner.position) }
+        guard scanner.isAtEnd else { throw RequestRejection(.token, rule: .forbiddenByte, at: scanner.position) }
         fieldValue = Array("Bearer ".utf8) + token
     }
 }

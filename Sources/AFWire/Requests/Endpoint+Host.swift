@@ -80,16 +80,16 @@ extension Endpoint.Host {
         var count = whole.count
         if count > 1, whole[count - 1] == UInt8(ascii: ".") { count -= 1 }
         let bytes = UnsafeRawBufferPointer(rebasing: whole[..<count])
-        if bytes.isEmpty { throw RequestRejection(.host, .empty, at: offset) }
+        if bytes.isEmpty { throw RequestRejection(.host, rule: .empty, at: offset) }
 
         try checkLabels(bytes, offset: offset)
-        if bytes.count > 253 { throw RequestRejection(.host, .tooLong, at: offset) }
+        if bytes.count > 253 { throw RequestRejection(.host, rule: .tooLong, at: offset) }
 
         var kind = Kind.name
         if areNumbers(bytes) {
             // `1.2.3.4.` would be an address only to those who drop the dot.
             guard count == whole.count, IPAddressSyntax.isDottedQuad(bytes) else {
-                throw RequestRejection(.host, .numericHost, at: offset, excerpt: EscapedText(whole))
+                throw RequestRejection(.host, rule: .numericHost, at: offset, excerpt: EscapedText(whole))
             }
             kind = .ipv4
         }
@@ -116,8 +116,8 @@ extension Endpoint.Host {
 
     @inline(__always)
     private static func checkLabel(_ label: Range<Int>, offset: Int) throws(RequestRejection) {
-        if label.isEmpty { throw RequestRejection(.host, .emptyLabel, at: offset + label.lowerBound) }
-        if label.count > 63 { throw RequestRejection(.host, .labelTooLong, at: offset + label.lowerBound) }
+        if label.isEmpty { throw RequestRejection(.host, rule: .emptyLabel, at: offset + label.lowerBound) }
+        if label.count > 63 { throw RequestRejection(.host, rule: .labelTooLong, at: offset + label.lowerBound) }
     }
 
     private static func refusal(
@@ -133,7 +133,7 @@ extension Endpoint.Host {
             case 0..<0x20, 0x7F: .control
             default: .forbiddenByte
             }
-        return RequestRejection(.host, rule, at: offset + index, excerpt: EscapedText(bytes))
+        return RequestRejection(.host, rule: rule, at: offset + index, excerpt: EscapedText(bytes))
     }
 
     /// Whether `inet_aton` would read all labels as numbers, or nearly: decimal digits, or `0x` and hexadecimal ones.
@@ -166,17 +166,17 @@ extension Endpoint.Host {
     ) throws(RequestRejection) -> (Kind, String, String?) {
         // The longest address is 45 bytes, a zone at most 15 and its delimiter 3.
         guard bytes.count > 2, bytes.count <= 80, bytes[bytes.count - 1] == UInt8(ascii: "]") else {
-            throw RequestRejection(.host, .notIPv6, at: offset, excerpt: EscapedText(bytes))
+            throw RequestRejection(.host, rule: .notIPv6, at: offset, excerpt: EscapedText(bytes))
         }
         let inner = bytes[1..<bytes.count - 1]
         let percent = inner.firstIndex(of: UInt8(ascii: "%")) ?? inner.endIndex
         guard let address = IPAddressSyntax.ipv6(UnsafeRawBufferPointer(rebasing: inner[..<percent])) else {
-            throw RequestRejection(.host, .notIPv6, at: offset, excerpt: EscapedText(bytes))
+            throw RequestRejection(.host, rule: .notIPv6, at: offset, excerpt: EscapedText(bytes))
         }
         var zone: String?
         if percent < inner.endIndex {
             guard address.isLinkLocal, let name = zoneName(inner[percent...]) else {
-                throw RequestRejection(.host, .zoneNotAllowed, at: offset + percent, excerpt: EscapedText(bytes))
+                throw RequestRejection(.host, rule: .zoneNotAllowed, at: offset + percent, excerpt: EscapedText(bytes))
             }
             zone = name
         }

@@ -40,7 +40,7 @@ package final class Endpoint: Sendable {
     /// Validates a host as it stands in a URL (an IPv6 address in brackets) and joins it with scheme and port.
     package convenience init(scheme: Scheme, host: String, port: UInt16? = nil) throws(RequestRejection) {
         let parsed = try host.withUTF8Bytes { bytes throws(RequestRejection) in try Host(bytes, offset: 0) }
-        if port == 0 { throw RequestRejection(.port, .portRange) }
+        if port == 0 { throw RequestRejection(.port, rule: .portRange) }
         self.init(scheme: scheme, host: parsed, port: port ?? scheme.defaultPort)
     }
 

@@ -49,9 +49,9 @@ package final class HeaderDefaults: Sendable {
     /// process. The AFNetworking layer adds it, as the original does.
     package init(additionalHeaders: [String: String], userAgent: String, contentCodings: String? = nil) {
         var builder = Builder()
-        for (name, value) in additionalHeaders.sorted(by: { $0.key < $1.key }) { builder.add(name, value) }
-        builder.addUnlessPresent("User-Agent", userAgent)
-        builder.addUnlessPresent("Accept", "*/*")
+        for (name, value) in additionalHeaders.sorted(by: { $0.key < $1.key }) { builder.add(name, value: value) }
+        builder.addUnlessPresent("User-Agent", value: userAgent)
+        builder.addUnlessPresent("Accept", value: "*/*")
         if let contentCodings { builder.addCodings(contentCodings) }
         fields = builder.fields
         all = HeaderDefaults.joined(builder.fields)
@@ -83,54 +83,56 @@ package final class HeaderDefaults: Sendable {
         var expectation: [UInt8]?
         var rejection: RequestRejection?
 
-        mutating func add(_ name: String, _ value: String) {
+        mutating func add(_ name: String, value: String) {
             do throws(RequestRejection) {
                 try name.withUTF8Bytes { name throws(RequestRejection) in
-                    try value.withUTF8Bytes { value throws(RequestRejection) in try add(name, value) }
+                    try value.withUTF8Bytes { value throws(RequestRejection) in try add(name, rawValue: value) }
                 }
             } catch {
                 if rejection == nil { rejection = error }
             }
         }
 
-        mutating func addUnlessPresent(_ name: String, _ value: String) {
-            if !isPresent(name) { add(name, value) }
+        mutating func addUnlessPresent(_ name: String, value: String) {
+            if !isPresent(name) { add(name, value: value) }
         }
 
         /// RFC 9110 §14.2: offsets count bytes of the content as it is coded, so a part of it is asked for as it is.
         mutating func addCodings(_ codings: String) {
             guard !isPresent("Accept-Encoding") else { return }
-            guard !isPresent("Range") else { return add("Accept-Encoding", "identity") }
+            guard !isPresent("Range") else { return add("Accept-Encoding", value: "identity") }
             var line = HTTPHeaders()
-            line.append("Accept-Encoding", codings)
+            line.append("Accept-Encoding", value: codings)
             fields.append(Field(name: Array("Accept-Encoding".utf8), line: line, yieldsToRange: true))
         }
 
         private func isPresent(_ name: String) -> Bool {
             name.withUTF8Bytes { name in
-                fields.contains { field in field.name.withUnsafeBytes { ByteScanning.equalsIgnoringCase($0, name) } }
+                fields.contains { field in
+                    field.name.withUnsafeBytes { ByteScanning.equalsIgnoringCase($0, other: name) }
+                }
             }
         }
 
         private mutating func add(
             _ name: UnsafeRawBufferPointer,
-            _ rawValue: UnsafeRawBufferPointer
+            rawValue: UnsafeRawBufferPointer
         ) throws(RequestRejection) {
             try RequestSyntax.checkFieldName(name)
             let value = try RequestSyntax.trimmedFieldValue(rawValue, of: name)
             switch ReservedField.of(name) {
-            case nil: fields.append(Field(name: Array(name), line: Self.line(name, value), yieldsToRange: false))
+            case nil: fields.append(Field(name: Array(name), line: Self.line(name, value: value), yieldsToRange: false))
             case .expect: expectation = Array(value)
             case .host: hostField = Array(try RequestSyntax.checkedHostValue(value))
             case .connection: closesConnection = closesConnection || ReservedField.listsClose(value)
             case .ignored: break
-            case .refused: throw RequestRejection(.fieldName, .notAllowed, excerpt: EscapedText(name))
+            case .refused: throw RequestRejection(.fieldName, rule: .notAllowed, excerpt: EscapedText(name))
             }
         }
 
-        private static func line(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> HTTPHeaders {
+        private static func line(_ name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) -> HTTPHeaders {
             var line = HTTPHeaders()
-            line.append(name, value)
+            line.append(name, value: value)
             return line
         }
     }

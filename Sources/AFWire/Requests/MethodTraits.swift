@@ -14,7 +14,7 @@ package struct MethodTraits: Sendable {
 
     /// A method as Foundation spells it, whose six methods are in upper case however the caller writes them.
     package static func spelling(_ method: String) -> String {
-        ["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT"].first { HTTPText.isSameName($0, method) } ?? method
+        ["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT"].first { HTTPText.isSameName($0, other: method) } ?? method
     }
 
     /// Whether a request only reads (RFC 9110 §9.2.1, RFC 10008), so that it may be sent whenever a client likes.

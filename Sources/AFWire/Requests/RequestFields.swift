@@ -33,7 +33,7 @@ package struct RequestFields: Sendable, Equatable {
             switch (index, newValue) {
             case (let index?, let value?): fields[index].value = value
             case (let index?, nil): fields.remove(at: index)
-            case (nil, let value?): append(name, value)
+            case (nil, let value?): append(name, value: value)
             case (nil, nil): break
             }
         }
@@ -41,12 +41,12 @@ package struct RequestFields: Sendable, Equatable {
 
     package mutating func add(_ value: String, to name: String) {
         guard let index = index(of: name) else {
-            return append(name, value)
+            return append(name, value: value)
         }
         fields[index].value += ",\(value)"
     }
 
-    private mutating func append(_ name: String, _ value: String) {
+    private mutating func append(_ name: String, value: String) {
         // Few requests have more.
         if fields.isEmpty { fields.reserveCapacity(4) }
         fields.append(Field(name: name, value: value))
@@ -54,7 +54,7 @@ package struct RequestFields: Sendable, Equatable {
 
     func contains(_ name: [UInt8]) -> Bool {
         name.withUnsafeBytes { wanted in
-            fields.contains { field in field.name.withUTF8Bytes { ByteScanning.equalsIgnoringCase($0, wanted) } }
+            fields.contains { field in field.name.withUTF8Bytes { ByteScanning.equalsIgnoringCase($0, other: wanted) } }
         }
     }
 
@@ -66,7 +66,8 @@ package struct RequestFields: Sendable, Equatable {
     private func index(of name: String) -> Int? {
         if fields.isEmpty { return nil }
         return name.withUTF8Bytes { wanted in
-            fields.firstIndex { field in field.name.withUTF8Bytes { ByteScanning.equalsIgnoringCase($0, wanted) } }
+            fields.firstIndex { field in field.name.withUTF8Bytes { ByteScanning.equalsIgnoringCase($0, other: wanted) }
+            }
         }
     }
 }

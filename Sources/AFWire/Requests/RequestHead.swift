@@ -49,7 +49,7 @@ package struct RequestHead: Sendable {
         for field in fields {
             try field.name.withUTF8Bytes { name throws(RequestRejection) in
                 try field.value.withUTF8Bytes { value throws(RequestRejection) in
-                    try add(name, value, hasBody: hasBody)
+                    try add(name, rawValue: value, hasBody: hasBody)
                 }
             }
         }
@@ -70,17 +70,17 @@ package struct RequestHead: Sendable {
 
     private mutating func add(
         _ name: UnsafeRawBufferPointer,
-        _ rawValue: UnsafeRawBufferPointer,
+        rawValue: UnsafeRawBufferPointer,
         hasBody: Bool
     ) throws(RequestRejection) {
         try RequestSyntax.checkFieldName(name)
         let value = try RequestSyntax.trimmedFieldValue(rawValue, of: name)
         switch ReservedField.of(name) {
-        case nil: fields.append(name, value)
-        case .expect: if hasBody { fields.append(name, value) }
+        case nil: fields.append(name, value: value)
+        case .expect: if hasBody { fields.append(name, value: value) }
         case .connection: closesConnection = closesConnection || ReservedField.listsClose(value)
         case .host, .ignored: break
-        case .refused: throw RequestRejection(.fieldName, .notAllowed, excerpt: EscapedText(name))
+        case .refused: throw RequestRejection(.fieldName, rule: .notAllowed, excerpt: EscapedText(name))
         }
     }
 
@@ -91,18 +91,18 @@ package struct RequestHead: Sendable {
         guard let value = defaults.expectation, !fields.contains("Expect"), isWithheld?("expect") != true else {
             return
         }
-        fields.append("Expect", value)
+        fields.append("Expect", value: value)
     }
 
     /// Asks the server before the body is sent, unless something is expected already.
     package mutating func expectContinue() {
-        if !fields.contains("Expect") { fields.append("Expect", "100-continue") }
+        if !fields.contains("Expect") { fields.append("Expect", value: "100-continue") }
     }
 
     /// RFC 9111 §5.4: `Pragma` is for caches that know nothing else.
     package mutating func addNoCache() {
-        if !fields.contains("Cache-Control") { fields.append("Cache-Control", "no-cache") }
-        if !fields.contains("Pragma") { fields.append("Pragma", "no-cache") }
+        if !fields.contains("Cache-Control") { fields.append("Cache-Control", value: "no-cache") }
+        if !fields.contains("Pragma") { fields.append("Pragma", value: "no-cache") }
     }
 
     /// Those of the session's fields that the request lacks.
@@ -117,7 +117,7 @@ package struct RequestHead: Sendable {
         for field in defaults.fields where !fields.contains(field.name) {
             if let isWithheld, isWithheld(ASCII.lowered(String(decoding: field.name, as: UTF8.self))) { continue }
             if field.yieldsToRange, fields["Range"] != nil {
-                self.fields.append("Accept-Encoding", "identity")
+                self.fields.append("Accept-Encoding", value: "identity")
             } else {
                 self.fields.append(contentsOf: field.line)
             }
@@ -131,13 +131,15 @@ package struct RequestHead: Sendable {
 
     /// Says what the body is, unless the session does.
     package mutating func addType(_ type: String, lackingIn defaults: HeaderDefaults) {
-        if !defaults.all.contains("Content-Type") { fields.append("Content-Type", type) }
+        if !defaults.all.contains("Content-Type") { fields.append("Content-Type", value: type) }
     }
 
     /// The body waits for `100 Continue`.
     package var expectsContinue: Bool {
         var expects = false
-        fields.forEachValue(of: "Expect") { expects = expects || ByteScanning.equalsIgnoringCase($0, "100-continue") }
+        fields.forEachValue(of: "Expect") {
+            expects = expects || ByteScanning.equalsIgnoringCase($0, lowercase: "100-continue")
+        }
         return expects
     }
 }

@@ -61,7 +61,7 @@ package struct RequestRejection: Error, Hashable, Sendable {
 
     package init(
         _ component: Component,
-        _ rule: Rule,
+        rule: Rule,
         at position: Int? = nil,
         excerpt: EscapedText? = nil,
         field: EscapedText? = nil
@@ -77,7 +77,7 @@ package struct RequestRejection: Error, Hashable, Sendable {
 extension RequestRejection {
     /// The same, counted in a text that has so many bytes less in front of the place.
     func moved(by count: Int) -> RequestRejection {
-        RequestRejection(component, rule, at: position.map { max($0 - count, 0) }, excerpt: excerpt, field: field)
+        RequestRejection(component, rule: rule, at: position.map { max($0 - count, 0) }, excerpt: excerpt, field: field)
     }
 }
 

@@ -7,19 +7,19 @@ package enum RequestSyntax {
 
     /// A token, in the caller's case. CONNECT asks a proxy for a tunnel; it is never a caller's to send.
     package static func checkMethod(_ bytes: UnsafeRawBufferPointer) throws(RequestRejection) {
-        if bytes.isEmpty { throw RequestRejection(.method, .empty) }
+        if bytes.isEmpty { throw RequestRejection(.method, rule: .empty) }
         if let position = firstOutsideToken(bytes) {
-            throw RequestRejection(.method, .notToken, at: position, excerpt: EscapedText(bytes))
+            throw RequestRejection(.method, rule: .notToken, at: position, excerpt: EscapedText(bytes))
         }
-        if ByteScanning.equalsIgnoringCase(bytes, "connect") {
-            throw RequestRejection(.method, .notAllowed, excerpt: EscapedText(bytes))
+        if ByteScanning.equalsIgnoringCase(bytes, lowercase: "connect") {
+            throw RequestRejection(.method, rule: .notAllowed, excerpt: EscapedText(bytes))
         }
     }
 
     package static func checkFieldName(_ bytes: UnsafeRawBufferPointer) throws(RequestRejection) {
-        if bytes.isEmpty { throw RequestRejection(.fieldName, .empty) }
+        if bytes.isEmpty { throw RequestRejection(.fieldName, rule: .empty) }
         if let position = firstOutsideToken(bytes) {
-            throw RequestRejection(.fieldName, .notToken, at: position, excerpt: EscapedText(bytes))
+            throw RequestRejection(.fieldName, rule: .notToken, at: position, excerpt: EscapedText(bytes))
         }
     }
 
@@ -30,10 +30,10 @@ package enum RequestSyntax {
         of name: UnsafeRawBufferPointer
     ) throws(RequestRejection) -> UnsafeRawBufferPointer {
         for index in bytes.indices where ByteScanning.isForbiddenControl(bytes[index]) {
-            throw RequestRejection(.fieldValue, .control, at: index, field: EscapedText(name))
+            throw RequestRejection(.fieldValue, rule: .control, at: index, field: EscapedText(name))
         }
         let value = ByteScanning.trimmingOWS(bytes)
-        if name.count == 13, ByteScanning.equalsIgnoringCase(name, "authorization") { try checkBasic(value) }
+        if name.count == 13, ByteScanning.equalsIgnoringCase(name, lowercase: "authorization") { try checkBasic(value) }
         return value
     }
 
@@ -41,11 +41,11 @@ package enum RequestSyntax {
     /// them into heads and logs of its own.
     private static func checkBasic(_ value: UnsafeRawBufferPointer) throws(RequestRejection) {
         guard value.count > 6, ByteScanning.isOWS(value[5]),
-            ByteScanning.equalsIgnoringCase(UnsafeRawBufferPointer(rebasing: value[..<5]), "basic")
+            ByteScanning.equalsIgnoringCase(UnsafeRawBufferPointer(rebasing: value[..<5]), lowercase: "basic")
         else { return }
         let encoded = ByteScanning.trimmingOWS(UnsafeRawBufferPointer(rebasing: value[6...]))
         if Base64.decode(encoded)?.contains(where: { $0 < 0x20 || $0 == 0x7F }) == true {
-            throw RequestRejection(.credentials, .control)
+            throw RequestRejection(.credentials, rule: .control)
         }
     }
 
@@ -55,12 +55,12 @@ package enum RequestSyntax {
     ) throws(RequestRejection) -> UnsafeRawBufferPointer {
         let value = ByteScanning.trimmingOWS(bytes)
         if let position = value.firstIndex(where: { "@/?#%".utf8.contains($0) }) {
-            throw RequestRejection(.hostField, .forbiddenByte, at: position)
+            throw RequestRejection(.hostField, rule: .forbiddenByte, at: position)
         }
         do throws(RequestRejection) {
             _ = try RequestURL("http://\(String(decoding: value, as: UTF8.self))/")
         } catch {
-            throw RequestRejection(.hostField, error.rule, excerpt: error.excerpt)
+            throw RequestRejection(.hostField, rule: error.rule, excerpt: error.excerpt)
         }
         return value
     }

@@ -23,7 +23,7 @@ package enum ReservedField: Sendable {
 
     /// Nil for an ordinary field. Decided by length first: most names need no comparison.
     package static func of(_ name: UnsafeRawBufferPointer) -> ReservedField? {
-        func isNamed(_ lowered: StaticString) -> Bool { ByteScanning.equalsIgnoringCase(name, lowered) }
+        func isNamed(_ lowered: StaticString) -> Bool { ByteScanning.equalsIgnoringCase(name, lowercase: lowered) }
         switch name.count {
         case 2 where isNamed("te"): return .ignored
         case 4 where isNamed("host"): return .host
@@ -41,14 +41,14 @@ package enum ReservedField: Sendable {
 
     private static func isProxyField(_ name: UnsafeRawBufferPointer) -> Bool {
         guard name.count > 6, name[5] == UInt8(ascii: "-") else { return false }
-        return ByteScanning.equalsIgnoringCase(UnsafeRawBufferPointer(rebasing: name[..<6]), "proxy-")
+        return ByteScanning.equalsIgnoringCase(UnsafeRawBufferPointer(rebasing: name[..<6]), lowercase: "proxy-")
     }
 
     /// Whether a `Connection` value lists `close`.
     package static func listsClose(_ value: UnsafeRawBufferPointer) -> Bool {
         var found = false
         ByteScanning.forEachListElement(of: value) { option in
-            if ByteScanning.equalsIgnoringCase(option, "close") { found = true }
+            if ByteScanning.equalsIgnoringCase(option, lowercase: "close") { found = true }
         }
         return found
     }

@@ -19,16 +19,16 @@ package struct URLReference: Hashable, Sendable {
         relativeTo base: RequestURL,
         fragment baseFragment: [UInt8]? = nil
     ) throws(RequestRejection) {
-        if reference.count > RequestURL.maximumLength { throw RequestRejection(.url, .tooLong) }
+        if reference.count > RequestURL.maximumLength { throw RequestRejection(.url, rule: .tooLong) }
         let bytes = Array(reference)
         let hash = bytes.firstIndex(of: UInt8(ascii: "#"))
-        let text = try Self.absolute(bytes[..<(hash ?? bytes.endIndex)], base)
+        let text = try Self.absolute(bytes[..<(hash ?? bytes.endIndex)], base: base)
         url = try text.withUnsafeBytes { text in Result { () throws(RequestRejection) in try RequestURL(text) } }.get()
         if let hash { fragment = try Self.checked(bytes[(hash + 1)...]) } else { fragment = baseFragment }
     }
 
     private static func checked(_ fragment: ArraySlice<UInt8>) throws(RequestRejection) -> [UInt8] {
-        if fragment.contains(where: { $0 < 0x20 || $0 == 0x7F }) { throw RequestRejection(.url, .control) }
+        if fragment.contains(where: { $0 < 0x20 || $0 == 0x7F }) { throw RequestRejection(.url, rule: .control) }
         return Array(fragment).withUnsafeBytes { PercentEncoding.encodeOnce($0, allowed: .target) }
     }
 
@@ -36,7 +36,7 @@ package struct URLReference: Hashable, Sendable {
 
     private static func absolute(
         _ reference: ArraySlice<UInt8>,
-        _ base: RequestURL
+        base: RequestURL
     ) throws(RequestRejection) -> [UInt8] {
         if let schemeEnd = schemeEnd(reference) {
             return withoutDots(in: reference, authorityAt: schemeEnd)
@@ -46,7 +46,7 @@ package struct URLReference: Hashable, Sendable {
             return withoutDots(in: (scheme + reference)[...], authorityAt: scheme.count)
         }
         let origin = scheme + Array("//\(base.endpoint.urlField)".utf8)
-        return origin + target(reference, base.target)
+        return origin + target(reference, base: base.target)
     }
 
     /// Behind the colon, if the reference begins with a scheme.
@@ -64,7 +64,7 @@ package struct URLReference: Hashable, Sendable {
         return text[..<path] + withoutDots(text[path...])
     }
 
-    private static func target(_ reference: ArraySlice<UInt8>, _ base: [UInt8]) -> [UInt8] {
+    private static func target(_ reference: ArraySlice<UInt8>, base: [UInt8]) -> [UInt8] {
         let path = base.prefix { $0 != UInt8(ascii: "?") }
         switch reference.first {
         case nil: return base

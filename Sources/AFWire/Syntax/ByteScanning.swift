@@ -53,7 +53,7 @@ package enum ByteScanning {
     /// Empty elements are reported too; quotes have no meaning, so this is only for lists of tokens and numbers.
     package static func forEachListElement<Failure: Error>(
         of bytes: UnsafeRawBufferPointer,
-        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Void
+        body: (UnsafeRawBufferPointer) throws(Failure) -> Void
     ) throws(Failure) {
         var start = 0
         while true {
@@ -65,7 +65,7 @@ package enum ByteScanning {
     }
 
     /// Whether `bytes` equals `lowercase`, ignoring the case of ASCII letters.
-    package static func equalsIgnoringCase(_ bytes: UnsafeRawBufferPointer, _ lowercase: StaticString) -> Bool {
+    package static func equalsIgnoringCase(_ bytes: UnsafeRawBufferPointer, lowercase: StaticString) -> Bool {
         guard bytes.count == lowercase.utf8CodeUnitCount else { return false }
         let other = lowercase.utf8Start
         for index in 0..<bytes.count where ASCII.folded(bytes[index]) != other[index] { return false }
@@ -73,7 +73,7 @@ package enum ByteScanning {
     }
 
     /// Whether both are equal, ignoring the case of ASCII letters.
-    package static func equalsIgnoringCase(_ one: UnsafeRawBufferPointer, _ other: UnsafeRawBufferPointer) -> Bool {
+    package static func equalsIgnoringCase(_ one: UnsafeRawBufferPointer, other: UnsafeRawBufferPointer) -> Bool {
         guard one.count == other.count else { return false }
         for index in 0..<one.count where ASCII.folded(one[index]) != ASCII.folded(other[index]) { return false }
         return true

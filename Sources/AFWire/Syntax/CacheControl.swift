@@ -46,7 +46,7 @@ package struct CacheControl: Sendable, Equatable {
                 // A quote without an end swallows the rest of the field.
                 if scanner.next == UInt8(ascii: "\"") { isMalformed = true }
             }
-            apply(name, value)
+            apply(name, value: value)
             scanner.skipBlanks()
             guard scanner.isAtEnd || scanner.next == UInt8(ascii: ",") else {
                 isMalformed = true
@@ -59,7 +59,7 @@ package struct CacheControl: Sendable, Equatable {
         text.withUTF8Bytes { add($0) }
     }
 
-    private mutating func apply(_ name: String, _ value: [UInt8]?) {
+    private mutating func apply(_ name: String, value: [UInt8]?) {
         switch name {
         case "no-store": noStore = true
         case "no-cache": noCache = true
@@ -71,17 +71,17 @@ package struct CacheControl: Sendable, Equatable {
         case "no-transform": noTransform = true
         case "only-if-cached": onlyIfCached = true
         case "immutable": immutable = true
-        case "max-age": Self.keepShortest(&maxAge, Self.age(value))
-        case "s-maxage": Self.keepShortest(&sharedMaxAge, Self.age(value))
-        case "stale-while-revalidate": Self.keepShortest(&staleWhileRevalidate, Self.age(value))
-        case "stale-if-error": Self.keepShortest(&staleIfError, Self.age(value))
+        case "max-age": Self.keepShortest(&maxAge, other: Self.age(value))
+        case "s-maxage": Self.keepShortest(&sharedMaxAge, other: Self.age(value))
+        case "stale-while-revalidate": Self.keepShortest(&staleWhileRevalidate, other: Self.age(value))
+        case "stale-if-error": Self.keepShortest(&staleIfError, other: Self.age(value))
         case "min-fresh": minFresh = max(minFresh ?? 0, Self.age(value))
-        case "max-stale": Self.keepShortest(&maxStale, value == nil ? .max : Self.age(value))
+        case "max-stale": Self.keepShortest(&maxStale, other: value == nil ? .max : Self.age(value))
         default: break
         }
     }
 
-    private static func keepShortest(_ age: inout Int64?, _ other: Int64) {
+    private static func keepShortest(_ age: inout Int64?, other: Int64) {
         age = min(age ?? .max, other)
     }
 

@@ -26,7 +26,7 @@ package enum HTTPDate {
     package static func text(_ seconds: Int64) -> String {
         let clamped = min(max(seconds, -62_167_219_200), 253_402_300_799)
         let time = Int(clamped)
-        let days = Int(floorDivide(time, 86_400))
+        let days = Int(floorDivide(time, divisor: 86_400))
         let second = time - days * 86_400
         let (year, month, day) = civilDate(days: days)
         // 1970-01-01 was a Thursday.
@@ -63,7 +63,7 @@ extension HTTPDate {
             reader.take(" "), let year = reader.number(4), reader.take(" "), let time = time(&reader),
             reader.take(" gmt"), reader.isAtEnd
         else { return nil }
-        return seconds(year, month, day, time)
+        return seconds(year, month: month, day: day, time: time)
     }
 
     private static func rfc850Date(_ reader: inout Reader) -> Int64? {
@@ -71,7 +71,7 @@ extension HTTPDate {
             reader.take("-"), let year = reader.number(2), reader.take(" "), let time = time(&reader),
             reader.take(" gmt"), reader.isAtEnd
         else { return nil }
-        return seconds(year < 70 ? 2000 + year : 1900 + year, month, day, time)
+        return seconds(year < 70 ? 2000 + year : 1900 + year, month: month, day: day, time: time)
     }
 
     private static func asctimeDate(_ reader: inout Reader) -> Int64? {
@@ -79,7 +79,7 @@ extension HTTPDate {
             let day = reader.take(" ") ? reader.number(1) : reader.number(2), reader.take(" "),
             let time = time(&reader), reader.take(" "), let year = reader.number(4), reader.isAtEnd
         else { return nil }
-        return seconds(year, month, day, time)
+        return seconds(year, month: month, day: day, time: time)
     }
 
     private static func month(_ reader: inout Reader) -> Int? {
@@ -87,7 +87,7 @@ extension HTTPDate {
     }
 
     private static func place(of word: UnsafeRawBufferPointer, in names: [String]) -> Int? {
-        names.firstIndex { $0.withUTF8Bytes { ByteScanning.equalsIgnoringCase(word, $0) } }
+        names.firstIndex { $0.withUTF8Bytes { ByteScanning.equalsIgnoringCase(word, other: $0) } }
     }
 
     /// Seconds within the day; a leap second counts as the first of the next minute.
@@ -98,7 +98,7 @@ extension HTTPDate {
         return hour * 3600 + minute * 60 + second
     }
 
-    private static func seconds(_ year: Int, _ month: Int, _ day: Int, _ time: Int) -> Int64? {
+    private static func seconds(_ year: Int, month: Int, day: Int, time: Int) -> Int64? {
         seconds(year: year, month: month, day: day, secondOfDay: time)
     }
 
@@ -107,7 +107,7 @@ extension HTTPDate {
         let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
         let lengths = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
         guard (1...lengths[month - 1]).contains(day) else { return nil }
-        return Int64(days(year, month, day) * 86_400 + time)
+        return Int64(days(year, month: month, day: day) * 86_400 + time)
     }
 
     private struct Reader {
@@ -132,7 +132,7 @@ extension HTTPDate {
             let count = text.utf8CodeUnitCount
             guard bytes.count - position >= count else { return false }
             let next = UnsafeRawBufferPointer(rebasing: bytes[position..<position + count])
-            guard ByteScanning.equalsIgnoringCase(next, text) else { return false }
+            guard ByteScanning.equalsIgnoringCase(next, lowercase: text) else { return false }
             position += count
             return true
         }
@@ -155,9 +155,9 @@ extension HTTPDate {
 extension HTTPDate {
     // Both directions count in years that begin in March, so that the leap day is the last of its year, and in eras
     // of 400 years, which all have 146,097 days.
-    private static func days(_ year: Int, _ month: Int, _ day: Int) -> Int {
+    private static func days(_ year: Int, month: Int, day: Int) -> Int {
         let marchYear = month <= 2 ? year - 1 : year
-        let era = floorDivide(marchYear, 400)
+        let era = floorDivide(marchYear, divisor: 400)
         let yearOfEra = marchYear - era * 400
         let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
         let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
@@ -166,7 +166,7 @@ extension HTTPDate {
 
     private static func civilDate(days: Int) -> (year: Int, month: Int, day: Int) {
         let shifted = days + 719_468
-        let era = floorDivide(shifted, 146_097)
+        let era = floorDivide(shifted, divisor: 146_097)
         let dayOfEra = shifted - era * 146_097
         let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
         let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
@@ -176,7 +176,7 @@ extension HTTPDate {
         return (year, month, dayOfYear - (153 * marchMonth + 2) / 5 + 1)
     }
 
-    private static func floorDivide(_ value: Int, _ divisor: Int) -> Int {
+    private static func floorDivide(_ value: Int, divisor: Int) -> Int {
         value >= 0 ? value / divisor : -((-value + divisor - 1) / divisor)
     }
 

@@ -77,7 +77,7 @@ package struct WebSocketCompression: Sendable, Hashable {
             } else {
                 value = nil
             }
-            guard agreed.take(name, value) else { return nil }
+            guard agreed.take(name, value: value) else { return nil }
         }
         // RFC 7692 §7.1: the server has to do what was offered, or to refuse the extension.
         guard agreed.serverResetsContext || !serverResetsContext, agreed.serverWindowBits <= serverWindowBits,
@@ -86,7 +86,7 @@ package struct WebSocketCompression: Sendable, Hashable {
         return agreed
     }
 
-    private mutating func take(_ name: String, _ value: [UInt8]?) -> Bool {
+    private mutating func take(_ name: String, value: [UInt8]?) -> Bool {
         switch name {
         case "server_no_context_takeover":
             serverResetsContext = true

@@ -66,7 +66,7 @@ package struct WebSocketDecoder: Sendable {
         while true {
             switch state {
             case .head:
-                guard try readHead(input, &offset) else { return (offset, .needMore) }
+                guard try readHead(input, offset: &offset) else { return (offset, .needMore) }
                 if let event = try beginFrame() { return (offset, event) }
             case .payload:
                 if remaining == 0 {
@@ -74,7 +74,7 @@ package struct WebSocketDecoder: Sendable {
                     if isFinal { return (offset, endMessage()) }
                 } else {
                     guard offset < input.count else { return (offset, .needMore) }
-                    return takePiece(input, offset)
+                    return takePiece(input, offset: offset)
                 }
             case .control(let opcode):
                 let count = Int(min(remaining, UInt64(input.count - offset)))
@@ -92,7 +92,7 @@ package struct WebSocketDecoder: Sendable {
     /// False if it is not complete.
     private mutating func readHead(
         _ input: UnsafeRawBufferPointer,
-        _ offset: inout Int
+        offset: inout Int
     ) throws(WebSocketViolation) -> Bool {
         while headCount < 2 || headCount < headLength {
             guard offset < input.count else { return false }
@@ -155,7 +155,7 @@ package struct WebSocketDecoder: Sendable {
         if opcode != .continuation { isCompressed = first & 0x40 != 0 }
         let limit = isCompressed ? messageLimit + messageLimit >> 8 + 64 : messageLimit
         guard messageBytes <= limit, remaining <= limit - messageBytes else {
-            throw WebSocketViolation(WebSocketViolation.tooBig, "a message is longer than the limit")
+            throw WebSocketViolation(WebSocketViolation.tooBig, reason: "a message is longer than the limit")
         }
         messageBytes += remaining
         isFinal = first & 0x80 != 0
@@ -169,7 +169,7 @@ package struct WebSocketDecoder: Sendable {
 
     private mutating func takePiece(
         _ input: UnsafeRawBufferPointer,
-        _ offset: Int
+        offset: Int
     ) -> (consumed: Int, event: Event) {
         let count = Int(min(remaining, UInt64(input.count - offset)))
         remaining -= UInt64(count)
@@ -202,7 +202,10 @@ package struct WebSocketDecoder: Sendable {
         let code = UInt16(payload[0]) << 8 | UInt16(payload[1])
         guard WebSocketClose.maySend(code) else { throw .protocolError("a code that no Close frame may have") }
         guard let reason = String(validating: payload[2...], as: UTF8.self) else {
-            throw WebSocketViolation(WebSocketViolation.invalidPayload, "the reason of a Close frame is not UTF-8")
+            throw WebSocketViolation(
+                WebSocketViolation.invalidPayload,
+                reason: "the reason of a Close frame is not UTF-8"
+            )
         }
         return WebSocketClose(code: code, reason: reason)
     }
@@ -210,6 +213,6 @@ package struct WebSocketDecoder: Sendable {
 
 extension WebSocketViolation {
     fileprivate static func protocolError(_ reason: StaticString) -> WebSocketViolation {
-        WebSocketViolation(protocolError, reason)
+        WebSocketViolation(protocolError, reason: reason)
     }
 }

@@ -52,12 +52,12 @@ package final class WebSocketHandshake: Sendable {
     /// - Parameter key: 16 random bytes in Base64, new for each request that is sent.
     package func fields(key: String) -> HTTPHeaders {
         var fields = HTTPHeaders()
-        fields.append("Connection", "Upgrade")
-        fields.append("Upgrade", "websocket")
-        fields.append("Sec-WebSocket-Version", "13")
-        fields.append("Sec-WebSocket-Key", key)
-        if !subprotocols.isEmpty { fields.append(Self.subprotocolField, subprotocols.joined(separator: ", ")) }
-        if let compression { fields.append("Sec-WebSocket-Extensions", compression.offer) }
+        fields.append("Connection", value: "Upgrade")
+        fields.append("Upgrade", value: "websocket")
+        fields.append("Sec-WebSocket-Version", value: "13")
+        fields.append("Sec-WebSocket-Key", value: key)
+        if !subprotocols.isEmpty { fields.append(Self.subprotocolField, value: subprotocols.joined(separator: ", ")) }
+        if let compression { fields.append("Sec-WebSocket-Extensions", value: compression.offer) }
         return fields
     }
 
@@ -68,7 +68,9 @@ package final class WebSocketHandshake: Sendable {
     ///
     /// - Parameter accept: What `Sec-WebSocket-Accept` must be.
     package func agreement(in fields: HTTPHeaders, accept: [UInt8]) throws(Flaw) -> Agreement {
-        guard Self.only("Upgrade", in: fields).map({ Self.isSame($0, "websocket") }) == true else { throw .upgrade }
+        guard Self.only("Upgrade", in: fields).map({ Self.isSame($0, lowered: "websocket") }) == true else {
+            throw .upgrade
+        }
         guard Self.lists("upgrade", in: "Connection", of: fields) else { throw .connection }
         guard Self.only("Sec-WebSocket-Accept", in: fields) == accept else { throw .accept }
         return Agreement(subprotocol: try subprotocol(in: fields), compression: try compression(in: fields))
@@ -107,15 +109,15 @@ package final class WebSocketHandshake: Sendable {
         return values.count == 1 ? values[0] : nil
     }
 
-    private static func isSame(_ value: [UInt8], _ lowered: StaticString) -> Bool {
-        value.withUnsafeBytes { ByteScanning.equalsIgnoringCase($0, lowered) }
+    private static func isSame(_ value: [UInt8], lowered: StaticString) -> Bool {
+        value.withUnsafeBytes { ByteScanning.equalsIgnoringCase($0, lowercase: lowered) }
     }
 
     private static func lists(_ option: StaticString, in name: String, of fields: HTTPHeaders) -> Bool {
         var found = false
         fields.forEachValue(of: name) { value in
             ByteScanning.forEachListElement(of: value) { element in
-                if ByteScanning.equalsIgnoringCase(element, option) { found = true }
+                if ByteScanning.equalsIgnoringCase(element, lowercase: option) { found = true }
             }
         }
         return found

@@ -8,20 +8,20 @@ package enum WebSocketWriter {
     /// - Parameter payload: At most 125 bytes in a control frame.
     package static func append(
         _ opcode: WebSocketOpcode,
-        _ payload: UnsafeRawBufferPointer,
+        payload: UnsafeRawBufferPointer,
         isFinal: Bool = true,
         isCompressed: Bool = false,
         mask: WebSocketMask,
         to frames: inout [UInt8]
     ) {
-        appendHead(opcode, payload.count, isFinal: isFinal, isCompressed: isCompressed, mask: mask, to: &frames)
+        appendHead(opcode, count: payload.count, isFinal: isFinal, isCompressed: isCompressed, mask: mask, to: &frames)
         appendPayload(payload, mask: mask, to: &frames)
     }
 
     /// Adds the head of a frame with a payload of `count` bytes, which follow in any pieces.
     package static func appendHead(
         _ opcode: WebSocketOpcode,
-        _ count: Int,
+        count: Int,
         isFinal: Bool = true,
         isCompressed: Bool = false,
         mask: WebSocketMask,

@@ -232,7 +232,7 @@ extension FuzzTarget {
         for piece in pieces {
             try piece.span.withUnsafeBytes { bytes in
                 var rest = bytes
-                while let line = try splitter.next(&rest, text) { lines.append(line) }
+                while let line = try splitter.next(&rest, form: text) { lines.append(line) }
             }
         }
         return lines + [splitter.finish(text)].compactMap { $0 }

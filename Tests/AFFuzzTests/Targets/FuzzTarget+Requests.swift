@@ -30,7 +30,7 @@ extension FuzzTarget {
         }
         guard let frozen = try? RequestFreezer.freeze(request) else { return }
         var head: [UInt8] = []
-        HeadWriter.append(frozen.head, frozen.body.framing, to: &head)
+        HeadWriter.append(frozen.head, framing: frozen.body.framing, to: &head)
         // Line by line, as the simplest of all servers reads it.
         try expect(head.suffix(4).elementsEqual("\r\n\r\n".utf8), "the head has no end")
         var lines: [ArraySlice<UInt8>] = []

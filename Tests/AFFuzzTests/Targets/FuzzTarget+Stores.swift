@@ -32,7 +32,7 @@ extension FuzzTarget {
         request.setValue("1", forHTTPHeaderField: "X")
         let point = ResumePoint(offset: 10, total: 20, validator: .entityTag("\"a\""))
         let part = KeptPart(token: "part", length: 10, modified: 1, digest: 2)
-        return ResumeRecord(request, at: point, part, under: [7])
+        return ResumeRecord(request, at: point, part: part, under: [7])
     }()
 
     private static let policyArchive = FuzzTarget("policy-archive", seeds: policies) { input in
@@ -159,7 +159,7 @@ extension FuzzTarget {
 
     private static func entry(_ name: UInt8, length: Int) -> CacheEntry {
         var headers = HTTPHeaders()
-        headers.append("ETag", "\"1\"")
+        headers.append("ETag", value: "\"1\"")
         let head = StoredHead(
             key: keys[Int(name & 3)],
             partition: CachePartition(.protocolClass("\(name >> 2 & 3)"), for: .unnamed),

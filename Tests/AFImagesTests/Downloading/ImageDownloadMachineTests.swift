@@ -34,11 +34,11 @@ import Testing
         mutating func ask(_ requester: Int) {
             let key = keys[requester]
             let place: Machine.Place
-            if let joined = machine.join(key, requester) {
+            if let joined = machine.join(key, waiter: requester) {
                 place = joined
             } else {
                 let number = machine.nextNumber()
-                place = machine.begin(number, key, requester)
+                place = machine.begin(number, key: key, waiter: requester)
                 tasks[number] = false
             }
             requesters[requester] = .waiting(place)
@@ -167,12 +167,12 @@ import Testing
 
     @Test func `no request joins an abandoned download, which counts as running until it has ended`() {
         var machine = Machine(prioritization: .fifo, maximumActive: 1)
-        let first = machine.begin(machine.nextNumber(), "a", 1)
+        let first = machine.begin(machine.nextNumber(), key: "a", waiter: 1)
         #expect(machine.next() == first.download)
         #expect(machine.cancel(first)?.isLast == true)
 
-        #expect(machine.join("a", 2) == nil)
-        let second = machine.begin(machine.nextNumber(), "a", 2)
+        #expect(machine.join("a", waiter: 2) == nil)
+        let second = machine.begin(machine.nextNumber(), key: "a", waiter: 2)
         #expect(machine.next() == nil)
         #expect(machine.complete(first.download) == [])
         #expect(machine.next() == second.download)
@@ -186,7 +186,9 @@ import Testing
     ) {
         let growth = CPUTime.growth(from: 500, to: 16_000) { count in
             var machine = Machine(prioritization: order, maximumActive: 0)
-            let places = (0..<count).map { number in machine.begin(machine.nextNumber(), "\(number)", number) }
+            let places = (0..<count).map { number in
+                machine.begin(machine.nextNumber(), key: "\(number)", waiter: number)
+            }
             for place in places.dropFirst(count / 2) { _ = machine.cancel(place) }
             machine.maximumActive = count
             for place in order == .fifo ? Array(places.prefix(count / 2)) : places.prefix(count / 2).reversed() {

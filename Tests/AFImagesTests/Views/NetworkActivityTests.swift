@@ -16,7 +16,7 @@ private final class Hands: ActivityClock {
 
     var count: Int { state.withLock { $0.alarms.count } }
 
-    func call(after seconds: TimeInterval, _ body: @escaping @MainActor @Sendable () -> Void) {
+    func call(after seconds: TimeInterval, body: @escaping @MainActor @Sendable () -> Void) {
         state.withLock { $0.alarms.append(Alarm(time: $0.now + seconds, body: body)) }
     }
 
@@ -58,7 +58,7 @@ private final class Hands: ActivityClock {
 
     private func relay(_ object: AnyObject, _ names: [Notification.Name]) {
         for name in names {
-            relays.append(NotificationObservation(of: name, object) { [center] in center.post($0) })
+            relays.append(NotificationObservation(of: name, object: object) { [center] in center.post($0) })
         }
     }
 
@@ -85,7 +85,7 @@ private final class Hands: ActivityClock {
         (indicator.activationDelay, indicator.completionDelay) = (0, 0)
         indicator.isEnabled = true
         let (task, ended) = (task(path), Heard<Bool>())
-        relays.append(NotificationObservation(of: .networkingTaskDidComplete, task) { _ in ended.say(true) })
+        relays.append(NotificationObservation(of: .networkingTaskDidComplete, object: task) { _ in ended.say(true) })
         task.resume()
         // Both notifications of the failure may come at once: then there is no activity to see.
         if path == "/status/500" { try await ended.wait() }
@@ -277,7 +277,7 @@ private final class Hands: ActivityClock {
         lost.cancel()
         try await eventually("the end") { lost.state == .completed && operation.isFinished }
         // This runs on the main queue, which cannot deliver meanwhile.
-        for _ in 0...NotificationPoster.room { post.post(Notification.Name("dropped"), self) }
+        for _ in 0...NotificationPoster.room { post.post(Notification.Name("dropped"), object: self) }
         #expect(indicator.activityCount == 2)
 
         let next = task("/waiting/3")
@@ -290,7 +290,7 @@ private final class Hands: ActivityClock {
     @Test func `12.4 what was dropped before the manager was made hides no activity`() async throws {
         let post = NotificationPoster()
         // This runs on the main queue, which cannot deliver meanwhile.
-        for _ in 0...NotificationPoster.room { post.post(Notification.Name("dropped"), self) }
+        for _ in 0...NotificationPoster.room { post.post(Notification.Name("dropped"), object: self) }
         let indicator = NetworkActivityIndicatorManager(clock: hands, center: center, post: post)
         let counts = Heard<Int>()
         indicator.setActivityCountDidChange { counts.say($0) }

@@ -162,7 +162,9 @@ final class EventLoopTests {
     @Test func `a channel closed in a turn hears nothing more of that turn's events`() throws {
         let (notes, loop) = (notes, loop)
         let tokens = try (1...2).map { try loop.register(Int32($0), for: notes) }
-        notes.onReady = { for (index, token) in tokens.enumerated() { loop.deregister(token, Int32(index + 1)) } }
+        notes.onReady = {
+            for (index, token) in tokens.enumerated() { loop.deregister(token, descriptor: Int32(index + 1)) }
+        }
         poller.events = tokens.map { ReadyEvent(token: $0, readiness: .readable) }
 
         loop.runTurn()

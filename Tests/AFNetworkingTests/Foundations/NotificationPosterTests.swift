@@ -70,7 +70,7 @@ import Testing
         let name = Notification.Name("post \(count) \(UUID())")
 
         let heard = try await heard(name) { post in
-            for number in 0..<count { post.post(name, NSNull(), Noted(["number": number])) }
+            for number in 0..<count { post.post(name, object: NSNull(), details: Noted(["number": number])) }
         }
 
         #expect(Self.room == 4096)
@@ -85,7 +85,7 @@ import Testing
         let heard = try await heard(name) { post in
             for number in 0..<count {
                 let body = Body(number)
-                post.post(name, NSNull(), Noted(["number": number, "body": body]))
+                post.post(name, object: NSNull(), details: Noted(["number": number, "body": body]))
             }
             let wanted = Set((0..<count).suffix(Self.room))
             // They are released on a queue of their own.
@@ -97,7 +97,7 @@ import Testing
         #expect(remains.all == [true])
         #expect(heard == Array(100..<count))
         try await eventually("the last bodies to go") { Body.alive.withLock { $0 }.isEmpty }
-        let after = try await self.heard(name) { $0.post(name, NSNull(), Noted(["number": 1])) }
+        let after = try await self.heard(name) { $0.post(name, object: NSNull(), details: Noted(["number": 1])) }
         #expect(after == [1])
     }
 
@@ -110,10 +110,10 @@ import Testing
         defer { NotificationCenter.default.removeObserver(token) }
         let (post, counts) = (NotificationPoster(), Heard<Int>())
         MainQueue.async {
-            post.post(name, heard, Noted(["number": 1]), onMainQueue: true)
+            post.post(name, object: heard, details: Noted(["number": 1]), onMainQueue: true)
             counts.say(heard.all.count)
-            post.post(name, heard, Noted(["number": 2]))
-            post.post(name, heard, Noted(["number": 3]), onMainQueue: true)
+            post.post(name, object: heard, details: Noted(["number": 2]))
+            post.post(name, object: heard, details: Noted(["number": 3]), onMainQueue: true)
             counts.say(heard.all.count)
         }
 
@@ -128,11 +128,11 @@ import Testing
         let token = NotificationCenter.default.addObserver(forName: name, object: nil, queue: nil) { notification in
             let number = notification.userInfo?["number"] as? Int ?? -1
             heard.say(number)
-            if number < 10 { post.post(name, heard, Noted(["number": number + 10])) }
+            if number < 10 { post.post(name, object: heard, details: Noted(["number": number + 10])) }
         }
         defer { NotificationCenter.default.removeObserver(token) }
         let main = HeldMainQueue()
-        for number in 0..<3 { post.post(name, heard, Noted(["number": number])) }
+        for number in 0..<3 { post.post(name, object: heard, details: Noted(["number": number])) }
         main.goOn()
 
         #expect(try await heard.wait(for: 6) == [0, 1, 2, 10, 11, 12])

@@ -341,7 +341,7 @@ import Testing
         let url = URL(string: "https://a.test/b")
         for trust in [trust, nil] {
             for url in [url, nil] {
-                let error = UntrustedServer.error(trust, url) as NSError
+                let error = UntrustedServer.error(trust, url: url) as NSError
                 #expect(error.domain == NSURLErrorDomain && error.code == -1202)
                 #expect((error.userInfo[NSURLErrorFailingURLPeerTrustErrorKey] != nil) == (trust != nil))
                 #expect(error.userInfo[NSURLErrorFailingURLErrorKey] as? URL == url)

@@ -113,7 +113,7 @@ import Testing
 
     @Test func `5.1 a task that is made while its session ends and is replaced fails with an error`() async throws {
         let manager = manager
-        let task = manager.make(TaskRecord(by: manager, .handler(heard.completion))) { session, record in
+        let task = manager.make(TaskRecord(by: manager, completion: .handler(heard.completion))) { session, record in
             let isInvalid = DispatchSemaphore(value: 0)
             let name = Notification.Name.urlSessionDidInvalidate
             let token = NotificationCenter.default.addObserver(forName: name, object: session, queue: nil) { _ in
@@ -134,7 +134,7 @@ import Testing
         let manager = manager
         let hasEnded = DispatchSemaphore(value: 0)
         manager.setTaskDidCompleteBlock { _, _, _ in hasEnded.signal() }
-        let task = manager.make(TaskRecord(by: manager, .handler(heard.completion))) { session, record in
+        let task = manager.make(TaskRecord(by: manager, completion: .handler(heard.completion))) { session, record in
             let task = session.dataTask(with: site.request("/get"), for: record)
             // As all tasks of the session are.
             task.cancel()

@@ -145,7 +145,7 @@ extension OperationWorld {
         self.init { request, delegate in
             URLConnection(request: request, delegate: delegate, in: sessions)
         } perform: { modes, body in
-            sessions.perform(in: LoopModes(modes), body)
+            sessions.perform(in: LoopModes(modes), block: body)
         }
     }
 }

@@ -64,9 +64,9 @@ import Testing
         let told = NSError(domain: "mine", code: 2, userInfo: [NSLocalizedFailureReasonErrorKey: "because"])
         let response = try makeResponse()
 
-        #expect(own.naming(response, Data()) === own && told.naming(response, Data()) === told)
+        #expect(own.naming(response, body: Data()) === own && told.naming(response, body: Data()) === told)
         let plain = NSError(domain: "mine", code: 3)
-        #expect(plain.naming(nil, Data()) === plain)
-        #expect(plain.naming(response, Data()).localizedFailureReason?.hasSuffix("Its body is empty.") == true)
+        #expect(plain.naming(nil, body: Data()) === plain)
+        #expect(plain.naming(response, body: Data()).localizedFailureReason?.hasSuffix("Its body is empty.") == true)
     }
 }

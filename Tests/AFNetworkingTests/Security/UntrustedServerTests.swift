@@ -135,7 +135,12 @@ import Testing
         )
         let decision = try policy(flaw).frozen.decide(trust, domain: space.host)
 
-        let error = UntrustedServer.error(decision, trust, space, URL(string: "https://me:CANARY@127.0.0.1:8443/"))
+        let error = UntrustedServer.error(
+            decision,
+            trust: trust,
+            space: space,
+            url: URL(string: "https://me:CANARY@127.0.0.1:8443/")
+        )
 
         try check(error, flaw, port: 8443, "challenge")
         #expect(error.userInfo[NSURLErrorFailingURLPeerTrustErrorKey] as? ServerTrust == trust)

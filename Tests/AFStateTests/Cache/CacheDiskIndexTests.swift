@@ -43,15 +43,15 @@ struct CacheDiskIndexTests {
                 index.removeAll(inSegment: segment)
                 model = model.filter { $0.place.segment != segment }
             case 1..<45:
-                index.remove(entry.tag, entry.place)
+                index.remove(entry.tag, place: entry.place)
                 model.remove(entry)
             case 45..<50:
                 guard let one = model.first else { continue }
-                index.remove(one.tag, one.place)
+                index.remove(one.tag, place: one.place)
                 model.remove(one)
             case 50: index = CacheDiskIndex(Array(model))
             default:
-                let (isNew, isKept) = (model.insert(entry).inserted, index.insert(entry.tag, entry.place))
+                let (isNew, isKept) = (model.insert(entry).inserted, index.insert(entry.tag, place: entry.place))
                 // It found its groups full, which hardly ever happens.
                 if isNew, !isKept { leftOut += model.remove(entry) == nil ? 0 : 1 }
                 #expect(isNew || !isKept)
@@ -74,7 +74,7 @@ struct CacheDiskIndexTests {
             CacheDiskIndex.Entry(tag: dice.next(), place: try CacheDiskIndexTests.place(number))
         }
         var slowly = CacheDiskIndex()
-        for entry in entries { slowly.insert(entry.tag, entry.place) }
+        for entry in entries { slowly.insert(entry.tag, place: entry.place) }
         for index in [CacheDiskIndex(entries), slowly] {
             #expect(index.count == 100_000 && index.footprint <= 2_800_000, "\(index.footprint)")
             #expect(entries.allSatisfy { index.places(of: $0.tag) == [$0.place] })
@@ -84,10 +84,10 @@ struct CacheDiskIndexTests {
     @Test("tags that collide are left out and slow nothing down, T-CAC-22")
     func collisions() throws {
         var index = CacheDiskIndex()
-        let kept = try (0..<100_000).filter { index.insert(7, try CacheDiskIndexTests.place($0)) }
+        let kept = try (0..<100_000).filter { index.insert(7, place: try CacheDiskIndexTests.place($0)) }
         #expect((32...64).contains(kept.count) && index.count == kept.count && index.footprint < 1 << 14)
-        #expect(index.insert(8, try CacheDiskIndexTests.place(1)) && index.mayHold(8))
-        for number in kept { index.remove(7, try CacheDiskIndexTests.place(number)) }
+        #expect(index.insert(8, place: try CacheDiskIndexTests.place(1)) && index.mayHold(8))
+        for number in kept { index.remove(7, place: try CacheDiskIndexTests.place(number)) }
         #expect(!index.mayHold(7) && index.count == 1)
     }
 
@@ -98,7 +98,7 @@ struct CacheDiskIndexTests {
             // Two of three have one tag.
             let tag = number % 3 == 0 ? dice.next() : seed
             let place = try CacheDiskIndexTests.place(number)
-            let isKept = index.insert(tag, place)
+            let isKept = index.insert(tag, place: place)
             #expect(index.places(of: tag).contains(place) == isKept)
             let (places, entries) = (index.places(of: seed), Array(index.entries))
             #expect(Set(places).count == places.count && entries.count == index.count)
@@ -109,11 +109,11 @@ struct CacheDiskIndexTests {
     @Test("a number that is used again brings nothing back of its former segment")
     func numbers() throws {
         var index = CacheDiskIndex()
-        for number in 0..<100 { index.insert(UInt64(number), try CacheDiskIndexTests.place(number)) }
-        index.insert(1000, try CacheDiskIndexTests.place(0, in: 2))
+        for number in 0..<100 { index.insert(UInt64(number), place: try CacheDiskIndexTests.place(number)) }
+        index.insert(1000, place: try CacheDiskIndexTests.place(0, in: 2))
         index.removeAll(inSegment: 1)
         #expect(index.count == 1 && !index.mayHold(3))
-        index.insert(3, try CacheDiskIndexTests.place(500))
+        index.insert(3, place: try CacheDiskIndexTests.place(500))
         #expect(index.count == 2 && !index.mayHold(4))
         #expect(index.places(of: 3) == [try CacheDiskIndexTests.place(500)])
     }
@@ -124,9 +124,11 @@ struct CacheDiskIndexTests {
             var (dice, index) = (SeededGenerator(seed: 3), CacheDiskIndex())
             let tags = (0..<count).map { _ in dice.next() }
             for (number, tag) in tags.enumerated() {
-                index.insert(tag, try CacheDiskIndexTests.place(number, in: UInt16(number % 30 + 1)))
+                index.insert(tag, place: try CacheDiskIndexTests.place(number, in: UInt16(number % 30 + 1)))
             }
-            for tag in tags where index.mayHold(tag) { for place in index.places(of: tag) { index.remove(tag, place) } }
+            for tag in tags where index.mayHold(tag) {
+                for place in index.places(of: tag) { index.remove(tag, place: place) }
+            }
             for segment in UInt16(1)...30 { index.removeAll(inSegment: segment) }
         }
         #expect(growth < 4, "\(growth)")

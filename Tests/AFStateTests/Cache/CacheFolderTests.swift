@@ -31,7 +31,9 @@ struct CacheFolderTests {
             let batch = (number..<number + each).map { Scene.tag($0, length: length) }
             // What stands in them does not matter here.
             let payload = [UInt8](repeating: 7, count: length)
-            for (tag, place) in zip(batch, try folder.append(batch.map { ($0, payload) })) { index.insert(tag, place) }
+            for (tag, place) in zip(batch, try folder.append(batch.map { ($0, payload) })) {
+                index.insert(tag, place: place)
+            }
             for segment in folder.trim(to: limit) { index.removeAll(inSegment: segment) }
             number += each
             if number / each % 16 == 0 {

@@ -83,8 +83,10 @@ extension CacheTests {
             let one = TrustScope.rules([1, 2], isProven: false)
             #expect(one != .rules([1, 3], isProven: false) && one != .clear && one != .program)
             #expect(one == .rules([1, 2], isProven: true))
-            #expect(one != .word(inSession: 1, [1, 2]) && !TrustScope.word(inSession: 1, []).isLasting)
-            #expect(TrustScope.word(inSession: 1, [1]) != .word(inSession: 2, [1]))
+            #expect(
+                one != .word(inSession: 1, reasons: [1, 2]) && !TrustScope.word(inSession: 1, reasons: []).isLasting
+            )
+            #expect(TrustScope.word(inSession: 1, reasons: [1]) != .word(inSession: 2, reasons: [1]))
             #expect(UniqueNumber.next() != UniqueNumber.next())
             #expect(TrustScope.clear.through("/a") != .clear && TrustScope.clear.through("/a") != .clear.through("/b"))
         }
@@ -93,7 +95,8 @@ extension CacheTests {
         func scopeDigests() {
             let scopes: [TrustScope] = [
                 .clear, .program, .rules([1], isProven: false), .rules([2], isProven: false),
-                .word(inSession: 1, [1]), .word(inSession: 2, [1]), .protocolClass("A"), .protocolClass("B"),
+                .word(inSession: 1, reasons: [1]), .word(inSession: 2, reasons: [1]), .protocolClass("A"),
+                .protocolClass("B"),
                 .clear.through("/a"),
             ]
             let digests = scopes.compactMap(\.digest)

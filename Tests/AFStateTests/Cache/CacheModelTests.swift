@@ -57,7 +57,7 @@ extension CacheTests {
                     model.put(.init(url: "\(number)", body: body, size: entry.size))
                 case 9..<18:
                     var found: String?
-                    if case .found(let entry) = store.glance(at: requests[number].key, { $0.first }) {
+                    if case .found(let entry) = store.glance(at: requests[number].key, choose: { $0.first }) {
                         found = String(decoding: entry.body, as: UTF8.self)
                     }
                     #expect(found == model.get("\(number)"), "step \(step)")

@@ -196,7 +196,7 @@ extension CacheTests {
             ])
 
             #expect(
-                CacheRules.invalidated(by: asked, status: 201, names)
+                CacheRules.invalidated(by: asked, status: 201, headers: names)
                     == [asked.key, try request("http://a.test/new").key]
             )
         }
@@ -206,7 +206,7 @@ extension CacheTests {
             let news = headers([("ETag", "\"b\"")])
             for status in [200, 404] {
                 let stored = head([("ETag", "\"a\"")], status: status, for: asked)
-                #expect(CacheRules.isOutdated(stored, byHead: 200, news) == (status == 200))
+                #expect(CacheRules.isOutdated(stored, byHead: 200, headers: news) == (status == 200))
             }
         }
 
@@ -267,7 +267,7 @@ extension CacheTests {
             for (number, row) in rows.enumerated() {
                 let stored = head(date: row.stored.0, from: row.stored.1, to: row.stored.2)
                 let new = head(date: row.new.0, from: row.new.1, to: row.new.2)
-                #expect(CacheRules.outlives(stored, new) == row.stays, "row \(number)")
+                #expect(CacheRules.outlives(stored, head: new) == row.stays, "row \(number)")
             }
         }
     }

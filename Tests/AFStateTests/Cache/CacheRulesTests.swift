@@ -12,7 +12,12 @@ extension CacheTests {
             let asked = try request("http://a.test/page", ["Accept-Language": "de , en", "Accept-Mode": "a"])
             let stored = head([("Vary", "accept-language"), ("VARY", "Accept-Mode")], for: asked)
             func isFor(_ fields: [String: String]) throws -> Bool {
-                CacheRules.matches(stored, try request("http://a.test/page", fields), under: .clear, decodes: false)
+                CacheRules.matches(
+                    stored,
+                    request: try request("http://a.test/page", fields),
+                    under: .clear,
+                    decodes: false
+                )
             }
 
             #expect(try isFor(["Accept-Language": "de,en", "accept-mode": "a"]))
@@ -353,7 +358,7 @@ extension CacheTests {
                 let replaces =
                     (200..<300).contains(status) && status != 206 || [300, 301, 308, 404, 410].contains(status)
                 #expect(CacheRules.replaces(status) == replaces, "\(status)")
-                let outdated = CacheRules.invalidated(by: posted, status: status, headers([]))
+                let outdated = CacheRules.invalidated(by: posted, status: status, headers: headers([]))
                 #expect(outdated == ((200..<400).contains(status) ? [posted.key] : []), "\(status)")
             }
         }
@@ -362,15 +367,15 @@ extension CacheTests {
             func headers(_ fields: [(String, String)]) -> ResponseFacts {
                 ResponseFacts(of: CacheTests.headers(fields))
             }
-            for status in [200, 203, 204] { #expect(CacheRules.mayBeOfUse(status, headers([]))) }
+            for status in [200, 203, 204] { #expect(CacheRules.mayBeOfUse(status, facts: headers([]))) }
             for status in [201, 299, 301, 404, 503, 999] {
                 for name in ["Cache-Control", "Last-Modified", "Expires"] {
-                    #expect(CacheRules.mayBeOfUse(status, headers([(name, "x")])))
+                    #expect(CacheRules.mayBeOfUse(status, facts: headers([(name, "x")])))
                 }
-                #expect(!CacheRules.mayBeOfUse(status, headers([("ETag", "\"1\""), ("Date", date(0))])))
+                #expect(!CacheRules.mayBeOfUse(status, facts: headers([("ETag", "\"1\""), ("Date", date(0))])))
             }
             for status in [100, 199, 206, 304, 401, 407, 428, 429, 431, 511] {
-                #expect(!CacheRules.mayBeOfUse(status, headers([("Cache-Control", "max-age=60")])))
+                #expect(!CacheRules.mayBeOfUse(status, facts: headers([("Cache-Control", "max-age=60")])))
             }
         }
 

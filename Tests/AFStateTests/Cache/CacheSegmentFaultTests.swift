@@ -264,13 +264,13 @@ struct CacheSegmentFaultTests {
                     let batch = Scene.records(next..<next + dice.pick(1...4), length: dice.pick([8, 100, 1000]))
                     next += batch.count
                     for ((tag, _), place) in zip(batch, try folder.append(batch)) {
-                        index.insert(tag, place)
+                        index.insert(tag, place: place)
                         own.insert(tag)
                     }
                 case 6..<8:
                     let changes = try folder.refresh()
                     for segment in changes.removed { index.removeAll(inSegment: segment) }
-                    for entry in changes.added { index.insert(entry.tag, entry.place) }
+                    for entry in changes.added { index.insert(entry.tag, place: entry.place) }
                 case 8:
                     guard let tag = own.randomElement(using: &dice) else { continue }
                     for place in index.places(of: tag) { try folder.remove(place) }

@@ -143,7 +143,7 @@ struct CacheSegmentTests {
         func follow() throws -> [UInt64] {
             let changes = try other.refresh()
             for segment in changes.removed { index.removeAll(inSegment: segment) }
-            for entry in changes.added { index.insert(entry.tag, entry.place) }
+            for entry in changes.added { index.insert(entry.tag, place: entry.place) }
             return try Scene.tags(other, index)
         }
         for number in 0..<70 {

@@ -163,14 +163,14 @@ extension CacheTests.Store {
         let scene = try CacheScene()
         try scene.put(Self.url, "one")
         for option in [CacheOptions.guessesLifetimes, .keepsUsersOnDisk] {
-            scene.store.choose(option, true)
-            scene.store.choose(option, false)
-            scene.store.choose(.servesOneUser, false)
+            scene.store.choose(option, isChosen: true)
+            scene.store.choose(option, isChosen: false)
+            scene.store.choose(.servesOneUser, isChosen: false)
             #expect(try scene.get(Self.url) == "one")
         }
-        scene.store.choose(.servesOneUser, true)
+        scene.store.choose(.servesOneUser, isChosen: true)
         #expect(try scene.get(Self.url) == "one" && scene.store.options == .servesOneUser)
-        scene.store.choose(.servesOneUser, false)
+        scene.store.choose(.servesOneUser, isChosen: false)
         #expect(try scene.get(Self.url) == nil && scene.store.options == [])
     }
 

@@ -26,7 +26,7 @@ extension CacheTests {
             let fields = headers(fields)
             return StoredHead(
                 key: asked.key,
-                partition: CachePartition(.clear, for: asked.identities, options),
+                partition: CachePartition(.clear, for: asked.identities, options: options),
                 vary: (VaryField.names(in: fields) ?? []).map { VaryField($0, of: asked.headers) },
                 isDecoded: isDecoded,
                 status: status,
@@ -36,7 +36,7 @@ extension CacheTests {
                 responseTime: start,
                 responseMonotonic: 5000,
                 options: options,
-                cookies: CookieOrigin(epoch, of: asked, options)
+                cookies: CookieOrigin(epoch, of: asked, options: options)
             )
         }
 
@@ -44,17 +44,17 @@ extension CacheTests {
 
         @Test func `cookies of a storage have an origin, which differs with what else names the user`() throws {
             let one = try asked(["Cookie": "a=1"])
-            let origin = try #require(CookieOrigin(Self.epoch, of: one, []))
-            #expect(CookieOrigin(.none, of: one, []) == nil)
-            #expect(try CookieOrigin(Self.epoch, of: asked(), []) == nil)
-            #expect(try CookieOrigin(Self.epoch, of: asked(["X-User": "ann"]), []) == nil)
-            #expect(try CookieOrigin(Self.epoch, of: asked(["Cookie": "a=2"]), []) == origin)
-            #expect(CookieOrigin(.begin(), of: one, []) != origin)
+            let origin = try #require(CookieOrigin(Self.epoch, of: one, options: []))
+            #expect(CookieOrigin(.none, of: one, options: []) == nil)
+            #expect(try CookieOrigin(Self.epoch, of: asked(), options: []) == nil)
+            #expect(try CookieOrigin(Self.epoch, of: asked(["X-User": "ann"]), options: []) == nil)
+            #expect(try CookieOrigin(Self.epoch, of: asked(["Cookie": "a=2"]), options: []) == origin)
+            #expect(CookieOrigin(.begin(), of: one, options: []) != origin)
             // Of a program that acts for one user only secrets are another's.
             for (name, isSecret) in [("X-User", false), ("X-Api-Key", true)] {
                 let other = try asked(["Cookie": "a=1", name: "ann"])
-                #expect(CookieOrigin(Self.epoch, of: other, []) != origin)
-                let isOther = CookieOrigin(Self.epoch, of: other, .servesOneUser) != origin
+                #expect(CookieOrigin(Self.epoch, of: other, options: []) != origin)
+                let isOther = CookieOrigin(Self.epoch, of: other, options: .servesOneUser) != origin
                 #expect(isOther == isSecret)
             }
         }
@@ -98,7 +98,7 @@ extension CacheTests {
                     for: two,
                     under: .clear,
                     decodes: false,
-                    origin: CookieOrigin(epoch, of: two, [])
+                    origin: CookieOrigin(epoch, of: two, options: [])
                 )
             }
             #expect(chosen([0, 1]) == 1 && chosen([1, 0]) == 1 && chosen([0]) == 0)
@@ -115,11 +115,11 @@ extension CacheTests {
                 status: Int = 200,
                 epoch: CookieEpoch = Self.epoch,
                 isDecoded: Bool = false,
-                of origin: CookieOrigin? = CookieOrigin(Self.epoch, of: two, []),
+                of origin: CookieOrigin? = CookieOrigin(Self.epoch, of: two, options: []),
                 under scope: TrustScope = .clear
             ) -> Bool {
                 let stored = answer(to: first, fields, status: status, epoch: epoch, isDecoded: isDecoded)
-                return CacheRules.isForOtherCookies(stored, two, of: origin, under: scope, decodes: false)
+                return CacheRules.isForOtherCookies(stored, request: two, of: origin, under: scope, decodes: false)
             }
             let one = try asked(["Cookie": "a=1", "Accept": "x"])
             #expect(isFor(one) && !isFor(one, of: nil) && !isFor(one, epoch: .begin()) && !isFor(one, epoch: .none))
@@ -148,7 +148,10 @@ extension CacheTests {
                 )
                 guard case .confirmed(let head) = merged else { return nil }
                 // From now on it is the response to this request.
-                #expect(head.partition.admits(two.identities) && head.cookies == CookieOrigin(Self.epoch, of: two, []))
+                #expect(
+                    head.partition.admits(two.identities)
+                        && head.cookies == CookieOrigin(Self.epoch, of: two, options: [])
+                )
                 return head.partition
             }
             for (tag, news) in [("\"1\"", []), ("W/\"1\"", [("ETag", "W/\"1\"")]), ("\"1\"", [("ETag", "W/\"1\"")])] {
@@ -192,13 +195,13 @@ extension CacheTests {
             // Former processes wrote these.
             #expect(all.map { $0.storedBytes.first } == [0, 1, 2, 3, 4])
             for option in [[], .guessesLifetimes, .servesOneUser] as [CacheOptions] {
-                let read = all.map { CachePartition.Audience(stored: $0.storedBytes, option) }
+                let read = all.map { CachePartition.Audience(stored: $0.storedBytes, options: option) }
                 #expect(read == (option == .servesOneUser ? all : Array(all[..<3]) + [nil, nil]))
             }
             for wrong in [
                 [], [2], [4], [5], [255], [2, 1], [0] + digest.bytes, [1] + digest.bytes, [3] + digest.bytes,
             ] {
-                #expect(CachePartition.Audience(stored: wrong, .servesOneUser) == nil, "\(wrong)")
+                #expect(CachePartition.Audience(stored: wrong, options: .servesOneUser) == nil, "\(wrong)")
             }
         }
 

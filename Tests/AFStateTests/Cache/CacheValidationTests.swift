@@ -77,12 +77,12 @@ extension CacheTests {
         @Test("tags are compared weakly, byte for byte, T-CAC-10")
         func tags() throws {
             func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
-            #expect(CacheRules.areEqualWeakly(bytes("W/\"a\""), bytes("\"a\"")))
-            #expect(CacheRules.areEqualWeakly(bytes("W/\"a\""), bytes("W/\"a\"")))
-            #expect(!CacheRules.areEqualWeakly(bytes("\"a\""), bytes("\"A\"")))
-            #expect(!CacheRules.areEqualWeakly(bytes("w/\"a\""), bytes("\"a\"")))
+            #expect(CacheRules.areEqualWeakly(bytes("W/\"a\""), other: bytes("\"a\"")))
+            #expect(CacheRules.areEqualWeakly(bytes("W/\"a\""), other: bytes("W/\"a\"")))
+            #expect(!CacheRules.areEqualWeakly(bytes("\"a\""), other: bytes("\"A\"")))
+            #expect(!CacheRules.areEqualWeakly(bytes("w/\"a\""), other: bytes("\"a\"")))
             // Precomposed and decomposed are one to Unicode.
-            #expect(!CacheRules.areEqualWeakly(bytes("\"\u{E9}\""), bytes("\"e\u{301}\"")))
+            #expect(!CacheRules.areEqualWeakly(bytes("\"\u{E9}\""), other: bytes("\"e\u{301}\"")))
         }
 
         @Test("a tag that is no text goes back as it came, T-CAC-10")
@@ -133,7 +133,7 @@ extension CacheTests {
                 CacheRules.invalidated(
                     by: try request("http://a.test/x/y", method: method),
                     status: status,
-                    headers(fields)
+                    headers: headers(fields)
                 )
             }
             func key(_ url: String) throws -> CacheKey { CacheKey(try RequestURL(url)) }
@@ -154,7 +154,7 @@ extension CacheTests {
             )
             let named = try request("http://a.test/x/y", ["Host": "b.test"], method: "POST")
             #expect(
-                CacheRules.invalidated(by: named, status: 201, headers([("Location", "z")])) == [
+                CacheRules.invalidated(by: named, status: 201, headers: headers([("Location", "z")])) == [
                     named.key, try request("http://a.test/x/z", ["Host": "b.test"]).key,
                 ]
             )
@@ -169,7 +169,7 @@ extension CacheTests {
         @Test func `an answer to HEAD shows that what is stored is another one`() throws {
             let stored = head([("ETag", "\"1\""), ("Content-Length", "5")], for: try request())
             func isOutdated(_ status: Int, _ fields: [(String, String)]) -> Bool {
-                CacheRules.isOutdated(stored, byHead: status, headers(fields))
+                CacheRules.isOutdated(stored, byHead: status, headers: headers(fields))
             }
             #expect(isOutdated(200, [("ETag", "\"2\"")]) && isOutdated(200, [("Content-Length", "6")]))
             #expect(isOutdated(200, [("Last-Modified", date(0))]))

@@ -47,11 +47,11 @@ struct HSTSStoreTests {
         let host = try Endpoint(scheme: .https, host: "a.test").host
         func learn(_ field: String, into store: HSTSStore, under scope: TrustScope) {
             var headers = HTTPHeaders()
-            headers.append("Strict-Transport-Security", field)
+            headers.append("Strict-Transport-Security", value: field)
             store.learn(headers, from: host, under: scope, at: 1_700_000_000)
         }
         let lax: [TrustScope] = [
-            .rules([], isProven: false), .word(inSession: 1, []), .clear, .program, .protocolClass("A"),
+            .rules([], isProven: false), .word(inSession: 1, reasons: []), .clear, .program, .protocolClass("A"),
         ]
 
         for scope in lax {
@@ -74,7 +74,7 @@ struct HSTSStoreTests {
         let store = HSTSStore()
         func learn(_ field: String, from host: String) throws {
             var headers = HTTPHeaders()
-            headers.append("Strict-Transport-Security", field)
+            headers.append("Strict-Transport-Security", value: field)
             store.learn(headers, from: try Endpoint(scheme: .https, host: host).host, under: proven, at: 1_700_000_000)
         }
         func hosts() -> [String] { store.entries.map(\.host) }
@@ -95,7 +95,7 @@ struct HSTSStoreTests {
         }
         let store = HSTSStore(entries: entries)
         var headers = HTTPHeaders()
-        headers.append("Strict-Transport-Security", "max-age=9")
+        headers.append("Strict-Transport-Security", value: "max-age=9")
         func learn(from host: String) throws {
             store.learn(headers, from: try Endpoint(scheme: .https, host: host).host, under: proven, at: 1_700_000_000)
         }
@@ -109,7 +109,7 @@ struct HSTSStoreTests {
 
     private func learn(_ store: HSTSStore, _ host: String, age: Int = 9, at now: Int64 = 1_700_000_000) throws {
         var headers = HTTPHeaders()
-        headers.append("Strict-Transport-Security", "max-age=\(age)")
+        headers.append("Strict-Transport-Security", value: "max-age=\(age)")
         store.learn(headers, from: try Endpoint(scheme: .https, host: host).host, under: proven, at: now)
     }
 

@@ -9,7 +9,7 @@ struct RequestIdentityTests {
 
     private static func identity(_ fields: (String, String)...) -> RequestIdentity {
         var headers = HTTPHeaders()
-        for (name, value) in fields { headers.append(name, value) }
+        for (name, value) in fields { headers.append(name, value: value) }
         return RequestIdentity(of: headers)
     }
 
@@ -40,7 +40,7 @@ struct RequestIdentityTests {
     @Test func `a program for one user tells accounts apart by secrets alone`() {
         func identities(_ fields: (String, String)...) -> RequestIdentities {
             var headers = HTTPHeaders()
-            for (name, value) in fields { headers.append(name, value) }
+            for (name, value) in fields { headers.append(name, value: value) }
             return CacheRequest(method: "GET", url: Self.url, headers: headers).identities
         }
         let (key, count, cookie) = (("X-Api-Key", "k"), ("X-Count", "7"), ("cookie", "a=b"))
@@ -66,7 +66,7 @@ struct RequestIdentityTests {
         #expect(Self.identity() == .unnamed)
         // A name that is none is not known to say nothing.
         var reader = RequestIdentity.Reader()
-        reader.read(UnsafeRawBufferPointer(start: nil, count: 0), UnsafeRawBufferPointer(start: nil, count: 0))
+        reader.read(UnsafeRawBufferPointer(start: nil, count: 0), value: UnsafeRawBufferPointer(start: nil, count: 0))
         #expect(reader.identity != .unnamed)
     }
 }

@@ -39,7 +39,14 @@ struct ConnectionKeyTests {
     }
 
     private func context(_ id: Int, owner: Int = 0) -> SecurityContext {
-        SecurityContext(id: id, TLSConfiguration(), nil, [], sessionsPerPeer: 2, owner: owner)
+        SecurityContext(
+            id: id,
+            configuration: TLSConfiguration(),
+            evaluator: nil,
+            fingerprint: [],
+            sessionsPerPeer: 2,
+            owner: owner
+        )
     }
 
     /// Keys that differ from each other in one thing, or in several.
@@ -196,7 +203,7 @@ struct ConnectionKeyTests {
     @Test func `T-TLS-11 no field of a route is left out where routes are compared and copied`() throws {
         let server = try ProxyServer("http://me:secret@proxy.test:3128")
         var agent = HTTPHeaders()
-        agent.append("User-Agent", "t/1")
+        agent.append("User-Agent", value: "t/1")
         let route = ProxyRoute(server, number: 1, agent: agent)
         let own = try #require(route.authorization)
 

@@ -138,7 +138,13 @@ private final class Stage {
         stranger = try CertificateAuthority().issue(for: "api.test").certificate
         var configuration = TLSConfiguration()
         configuration.anchors = .certificates([authority.certificate])
-        security = SecurityContext(id: 1, configuration, evaluator, [], sessionsPerPeer: 2)
+        security = SecurityContext(
+            id: 1,
+            configuration: configuration,
+            evaluator: evaluator,
+            fingerprint: [],
+            sessionsPerPeer: 2
+        )
         let endpoint = try Endpoint(scheme: .https, host: "api.test")
         key = ConnectionKey(endpoint: endpoint, unixPath: nil, security: security)
     }
@@ -152,7 +158,7 @@ private final class Stage {
 
     func judge() throws -> (HandshakeJudge, Handshake) {
         let handshake = Handshake(try ScriptedChannel(), to: key, under: security, platform: platform, client: client)
-        let judge = HandshakeJudge(key, security, platform: platform)
+        let judge = HandshakeJudge(key, security: security, platform: platform)
         judge.serve(handshake)
         return (judge, handshake)
     }
@@ -179,15 +185,15 @@ private final class AskingClient: HandshakeClient, HandshakeDelegate {
         asked?(answer)
     }
 
-    func handshakeSucceeded(_ handshake: Handshake, _ channel: TLSChannel) {}
-    func handshakeFailed(_ handshake: Handshake, _ failure: HandshakeFailure) {}
+    func handshakeSucceeded(_ handshake: Handshake, channel: TLSChannel) {}
+    func handshakeFailed(_ handshake: Handshake, failure: HandshakeFailure) {}
     func isAwaited(_ handshake: Handshake) -> Bool { isWanted }
     func handshakeDelegate(for handshake: Handshake) -> (any HandshakeDelegate)? { self }
     func hasAskerLeft(_ handshake: Handshake) -> Bool { hasAskerGone }
 
     var mayBeAsked: Bool { true }
 
-    func ask(_ question: HandshakeQuestion, _ answer: @escaping (HandshakeAnswer) -> Void) {
+    func ask(_ question: HandshakeQuestion, answer: @escaping (HandshakeAnswer) -> Void) {
         switch question {
         case .serverTrust: questions.append("trust")
         case .identity: questions.append("identity")

@@ -27,7 +27,7 @@ extension SecuredTests {
         @Test func `T-TLS-08 ten thousand servers leave 256 sessions, two of each`() throws {
             var cache = TLSSessionCache(sessionsPerPeer: 2)
             for number in 0..<10_000 {
-                for _ in 1...3 { cache.keep(try Self.session(number), Self.trust, for: try key(number)) }
+                for _ in 1...3 { cache.keep(try Self.session(number), trust: Self.trust, for: try key(number)) }
                 #expect(cache.count <= TLSSessionCache.limit)
             }
 
@@ -39,10 +39,10 @@ extension SecuredTests {
 
         @Test func `T-TLS-08 the server met longest ago goes first`() throws {
             var cache = TLSSessionCache(sessionsPerPeer: 2)
-            for number in 0..<256 { cache.keep(try Self.session(number), Self.trust, for: try key(number)) }
+            for number in 0..<256 { cache.keep(try Self.session(number), trust: Self.trust, for: try key(number)) }
             #expect(cache.take(for: try key(0)) != nil)
 
-            cache.keep(try Self.session(256), Self.trust, for: try key(256))
+            cache.keep(try Self.session(256), trust: Self.trust, for: try key(256))
 
             #expect(cache.take(for: try key(0)) != nil)
             #expect(cache.take(for: try key(1)) == nil)
@@ -51,11 +51,11 @@ extension SecuredTests {
 
         @Test func `T-TLS-08 servers go in the order in which they were asked for last`() throws {
             var cache = TLSSessionCache(sessionsPerPeer: 2)
-            for number in 0..<256 { cache.keep(try Self.session(number), Self.trust, for: try key(number)) }
+            for number in 0..<256 { cache.keep(try Self.session(number), trust: Self.trust, for: try key(number)) }
             for number in (0..<256).reversed() { _ = cache.take(for: try key(number)) }
 
             for number in 256..<264 {
-                cache.keep(try Self.session(number), Self.trust, for: try key(number))
+                cache.keep(try Self.session(number), trust: Self.trust, for: try key(number))
                 let oldest = 255 + 256 - number
                 #expect(cache.count == 256)
                 var copy = cache
@@ -68,8 +68,8 @@ extension SecuredTests {
             var cache = TLSSessionCache(sessionsPerPeer: 2)
             let (old, new) = (try key(2), try key(3))
             for number in 1...2 {
-                cache.keep(try Self.session(number), Self.trust, for: old)
-                cache.keep(try Self.session(number, version: .v1_3), Self.trust, for: new)
+                cache.keep(try Self.session(number), trust: Self.trust, for: old)
+                cache.keep(try Self.session(number, version: .v1_3), trust: Self.trust, for: new)
             }
 
             for _ in 1...5 { #expect(cache.take(for: old) != nil) }
@@ -83,7 +83,7 @@ extension SecuredTests {
 
         @Test func `two sessions are kept of a server at least, and what is forgotten is not counted`() throws {
             var cache = TLSSessionCache(sessionsPerPeer: 0)
-            for number in 1...3 { cache.keep(try Self.session(number), Self.trust, for: try key(1)) }
+            for number in 1...3 { cache.keep(try Self.session(number), trust: Self.trust, for: try key(1)) }
             #expect(cache.count == 2)
 
             cache.forget(try key(2))
@@ -97,11 +97,17 @@ extension SecuredTests {
         @Test func `rules that are over go away with their sessions`() throws {
             weak var rules: SecurityContext?
             do {
-                let security = SecurityContext(id: 1, TLSConfiguration(), nil, [], sessionsPerPeer: 2)
+                let security = SecurityContext(
+                    id: 1,
+                    configuration: TLSConfiguration(),
+                    evaluator: nil,
+                    fingerprint: [],
+                    sessionsPerPeer: 2
+                )
                 rules = security
                 let endpoint = try Endpoint(scheme: .https, host: "h.test")
                 let key = ConnectionKey(endpoint: endpoint, unixPath: nil, security: security)
-                security.sessions.keep(try Self.session(1), Self.trust, for: key)
+                security.sessions.keep(try Self.session(1), trust: Self.trust, for: key)
                 #expect(security.sessions.take(for: key) != nil)
             }
 
@@ -111,7 +117,7 @@ extension SecuredTests {
         @Test func `a session that cannot be resumed is not handed out`() throws {
             var cache = TLSSessionCache(sessionsPerPeer: 2)
             let empty = TLSSession(adopting: try #require(SSL_SESSION_new()))
-            cache.keep(empty, Self.trust, for: try key(1))
+            cache.keep(empty, trust: Self.trust, for: try key(1))
 
             #expect(cache.take(for: try key(1)) == nil && cache.count == 0)
         }
@@ -123,7 +129,7 @@ extension SecuredTests {
                     for number in numbers {
                         let endpoint = try Endpoint(scheme: .https, host: "h\(number).test")
                         let key = ConnectionKey(endpoint: endpoint, unixPath: nil, security: nil)
-                        cache.keep(try Self.session(number), Self.trust, for: key)
+                        cache.keep(try Self.session(number), trust: Self.trust, for: key)
                     }
                 }
                 try meet(0..<2000)

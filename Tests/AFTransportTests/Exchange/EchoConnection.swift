@@ -86,13 +86,13 @@ final class TransferListener: TransferClient {
     func forbidsTunnel(to endpoint: Endpoint) -> Bool { false }
     func transferIsForbidden(_ transfer: Transfer) { transfer.cancel() }
     func transferSentBody(_ transfer: Transfer, total: Int64) {}
-    func transferReceivedHead(_ transfer: Transfer, _ head: ResponseHead) { status = head.status }
+    func transferReceivedHead(_ transfer: Transfer, head: ResponseHead) { status = head.status }
     func transferMayDecode(_ transfer: Transfer) {}
-    func transferReceivedBody(_ transfer: Transfer, _ bytes: UnsafeRawBufferPointer) {
+    func transferReceivedBody(_ transfer: Transfer, bytes: UnsafeRawBufferPointer) {
         text += String(decoding: bytes, as: UTF8.self)
     }
     func transferFinished(_ transfer: Transfer) { isFinished = true }
-    func transferFailed(_ transfer: Transfer, _ error: TransferError) { self.error = error }
+    func transferFailed(_ transfer: Transfer, error: TransferError) { self.error = error }
 }
 
 /// A virtual network whose connections speak the echo protocol.

@@ -62,7 +62,7 @@ struct WaitQueueTests {
             case 6..<7:
                 let priority = priorities[Int.random(in: 0..<5, using: &random)]
                 if let some {
-                    queue.reprioritize(some, priority)
+                    queue.reprioritize(some, priority: priority)
                     plain.reprioritize(some, priority)
                 }
             default:
@@ -81,7 +81,7 @@ struct WaitQueueTests {
             let waiters = (0..<count).map(Waiter.init)
             for waiter in waiters { queue.add(waiter, priority: 0.5) }
             for waiter in inOrder ? Array(waiters[1...]) : waiters[1...].reversed() {
-                _ = queue.isAmongFirst(6, waiter)
+                _ = queue.isAmongFirst(6, waiter: waiter)
                 queue.remove(waiter)
             }
             #expect(queue.first === waiters[0] && queue.count == 1)
@@ -94,7 +94,7 @@ struct WaitQueueTests {
             var queue = WaitQueue<Waiter>()
             let waiters = (0..<count).map(Waiter.init)
             for waiter in waiters { queue.add(waiter, priority: 0.5) }
-            for waiter in waiters.reversed() { queue.reprioritize(waiter, 0.75) }
+            for waiter in waiters.reversed() { queue.reprioritize(waiter, priority: 0.75) }
             #expect(waiters.allSatisfy { queue.popFirst() === $0 })
         }
         #expect(growth < 8)
@@ -107,10 +107,10 @@ struct WaitQueueTests {
         let order = waiters.sorted { ($1.number % 4, $0.number) < ($0.number % 4, $1.number) }
 
         for limit in 0...20 {
-            #expect(waiters.filter { queue.isAmongFirst(limit, $0) }.count == limit)
-            #expect(order.prefix(limit).allSatisfy { queue.isAmongFirst(limit, $0) })
+            #expect(waiters.filter { queue.isAmongFirst(limit, waiter: $0) }.count == limit)
+            #expect(order.prefix(limit).allSatisfy { queue.isAmongFirst(limit, waiter: $0) })
         }
-        #expect(!queue.isAmongFirst(20, Waiter(20)))
+        #expect(!queue.isAmongFirst(20, waiter: Waiter(20)))
         #expect(queue.first { $0.number % 4 == 1 } === order[10])
     }
 
@@ -123,8 +123,8 @@ struct WaitQueueTests {
             (left, served) = (leaving, staying)
             queue.add(leaving, priority: 0.5)
             queue.add(staying, priority: 0.5)
-            queue.reprioritize(staying, 0.25)
-            queue.reprioritize(staying, 0.75)
+            queue.reprioritize(staying, priority: 0.25)
+            queue.reprioritize(staying, priority: 0.75)
             queue.remove(leaving)
             _ = queue.popFirst()
         }
@@ -137,7 +137,7 @@ struct WaitQueueTests {
         let waiter = Waiter(1)
 
         queue.remove(waiter)
-        queue.reprioritize(waiter, 1)
+        queue.reprioritize(waiter, priority: 1)
 
         #expect(queue.isEmpty && queue.popFirst() == nil)
     }

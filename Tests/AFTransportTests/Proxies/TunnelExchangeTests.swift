@@ -52,7 +52,7 @@ extension ProxyTests {
             let fields = try TunnelFields(["X-Office": "7"])
             let server = try ProxyServer("http://me:secret@proxy.test")
             var agent = HTTPHeaders()
-            agent.append("User-Agent", "t/1")
+            agent.append("User-Agent", value: "t/1")
             let route = ProxyRoute(server, number: 1, tunnelFields: fields, agent: agent)
 
             for (url, place) in [
@@ -77,7 +77,7 @@ extension ProxyTests {
 
         @Test func `T-PRX-01 of a request's head a tunnel takes the User-Agent, and nothing else`() throws {
             var usual = HTTPHeaders()
-            usual.append("User-Agent", "session/1")
+            usual.append("User-Agent", value: "session/1")
             func sent(
                 _ fields: [String: String],
                 _ asked: HTTPHeaders,
@@ -95,10 +95,10 @@ extension ProxyTests {
             }
             var fields = HTTPHeaders()
             for (name, value) in [("Cookie", "User-Agent: no"), ("user-AGENT", "own/1"), ("X", "y")] {
-                fields.append(name, value)
+                fields.append(name, value: value)
             }
             var others = HTTPHeaders()
-            others.append("X-User-Agent", "no")
+            others.append("X-User-Agent", value: "no")
 
             #expect(try sent([:], fields) == "user-AGENT: own/1\r\n")
             #expect(try sent([:], others) == "")
@@ -266,9 +266,9 @@ extension ProxyTests {
         private final class Hearer: ProxyTunnelClient {
             var end: End?
 
-            func tunnelEstablished(_ tunnel: ProxyTunnel, _ channel: any ByteChannel) { end = .established }
+            func tunnelEstablished(_ tunnel: ProxyTunnel, channel: any ByteChannel) { end = .established }
 
-            func tunnelFailed(_ tunnel: ProxyTunnel, _ failure: TunnelFailure) {
+            func tunnelFailed(_ tunnel: ProxyTunnel, failure: TunnelFailure) {
                 end = .failed(Exchanges.name(failure))
             }
         }
@@ -284,7 +284,7 @@ extension ProxyTests {
             let channel = try ScriptedChannel()
             channel.reads = early.isEmpty ? [] : [.bytes(early)]
             let hearer = Hearer()
-            let tunnel = ProxyTunnel(channel, exchange, buffer: ReadBuffer(), client: hearer)
+            let tunnel = ProxyTunnel(channel, exchange: exchange, buffer: ReadBuffer(), client: hearer)
 
             tunnel.start(try Departure.free())
 

@@ -18,7 +18,7 @@ extension CacheAccess {
     func lookUp(_ question: CacheQuestion, _ done: @escaping (CacheFinding) -> Void) {
         switch glance(question) {
         case .known(let finding): done(finding)
-        case .onDisk(let look): ask(look, done)
+        case .onDisk(let look): ask(look, done: done)
         }
     }
 }
@@ -89,8 +89,8 @@ final class CacheAccessScene {
         try onLoop { access in
             let writer = access.beginStore(
                 status,
-                .http11,
-                CacheTests.headers(fields),
+                version: .http11,
+                headers: CacheTests.headers(fields),
                 for: question,
                 sent: access.moment(),
                 ticket: access.ticket,

@@ -103,8 +103,8 @@ extension CacheTests {
                 for question in questions {
                     let writer = access.beginStore(
                         200,
-                        .http11,
-                        fields,
+                        version: .http11,
+                        headers: fields,
                         for: question,
                         sent: access.moment(),
                         ticket: access.ticket,
@@ -131,7 +131,13 @@ extension CacheTests {
             }
             let endpoint = try RequestURL("https://a.test/").endpoint
             func context(_ id: Int, _ fingerprint: [UInt8]) -> SecurityContext {
-                SecurityContext(id: id, TLSConfiguration(), nil, fingerprint, sessionsPerPeer: 1)
+                SecurityContext(
+                    id: id,
+                    configuration: TLSConfiguration(),
+                    evaluator: nil,
+                    fingerprint: fingerprint,
+                    sessionsPerPeer: 1
+                )
             }
             let configuration = URLSessionConfiguration.ephemeral
             let scopes = SessionScopes(configuration.settings)
@@ -164,8 +170,8 @@ extension CacheTests {
                 try scene.onLoop { access in
                     let writer = access.beginStore(
                         200,
-                        .http11,
-                        headers(fields),
+                        version: .http11,
+                        headers: headers(fields),
                         for: question,
                         sent: access.moment(),
                         ticket: access.ticket,
@@ -194,8 +200,8 @@ extension CacheTests {
             let isStoring = try scene.onLoop { access in
                 access.beginStore(
                     200,
-                    .http11,
-                    headers(fields),
+                    version: .http11,
+                    headers: headers(fields),
                     for: question,
                     sent: access.moment(),
                     ticket: access.ticket,
@@ -251,7 +257,9 @@ extension CacheTests {
             #expect(fields == headers([("If-None-Match", "\"1\"")]))
             let body = try scene.onLoop { access -> Data? in
                 let news = headers([("Cache-Control", "max-age=100"), ("ETag", "\"1\""), ("Content-Length", "0")])
-                guard case .serve(let renewed) = access.confirm(hit, news, sent: access.moment()) else { return nil }
+                guard case .serve(let renewed) = access.confirm(hit, headers: news, sent: access.moment()) else {
+                    return nil
+                }
                 #expect(renewed.response.statusCode == 200)
                 #expect(renewed.response.value(forHTTPHeaderField: "Content-Length") == "4")
                 return renewed.body
@@ -277,7 +285,7 @@ extension CacheTests {
 
                 try scene.onLoop { access in
                     let news = headers([("Cache-Control", "max-age=10"), ("ETag", "\"1\""), ("X-Round", "\(round)")])
-                    guard case .serve = access.confirm(hit, news, sent: access.moment()) else {
+                    guard case .serve = access.confirm(hit, headers: news, sent: access.moment()) else {
                         throw CancellationError()
                     }
                 }
@@ -296,7 +304,8 @@ extension CacheTests {
             try scene.store("body", fresh, for: question)
             guard case .validate(let hit, _) = try scene.lookUp(question) else { throw CancellationError() }
             let asks = try scene.onLoop { access in
-                guard case .ask = access.confirm(hit, headers([("ETag", "\"2\"")]), sent: access.moment()) else {
+                guard case .ask = access.confirm(hit, headers: headers([("ETag", "\"2\"")]), sent: access.moment())
+                else {
                     return false
                 }
                 return true
@@ -314,8 +323,8 @@ extension CacheTests {
             let writer = try scene.onLoop { [fresh] access in
                 let made = access.beginStore(
                     200,
-                    .http11,
-                    headers(fresh),
+                    version: .http11,
+                    headers: headers(fresh),
                     for: question,
                     sent: access.moment(),
                     ticket: access.ticket,
@@ -325,7 +334,7 @@ extension CacheTests {
             }
             scene.cache.removeAllCachedResponses()
             try scene.onLoop { [fresh] access in
-                guard case .serve(let hit) = access.confirm(hit, headers(fresh), sent: access.moment()) else {
+                guard case .serve(let hit) = access.confirm(hit, headers: headers(fresh), sent: access.moment()) else {
                     throw CancellationError()
                 }
                 #expect(hit.body == Data("body".utf8))
@@ -343,7 +352,7 @@ extension CacheTests {
                 let question = scene.question(try frozen())
                 try scene.store("body", fresh, for: question)
                 let change = try frozen("http://a.test/page", method: method)
-                try scene.onLoop { $0.note(status, HTTPHeaders(), to: change) }
+                try scene.onLoop { $0.note(status, headers: HTTPHeaders(), to: change) }
                 #expect(isNetwork(try scene.lookUp(question)) == isGone)
             }
         }
@@ -356,8 +365,8 @@ extension CacheTests {
             try scene.onLoop { access in
                 let first = access.beginStore(
                     200,
-                    .http11,
-                    headers(fields),
+                    version: .http11,
+                    headers: headers(fields),
                     for: question,
                     sent: access.moment(),
                     ticket: access.ticket,
@@ -371,8 +380,8 @@ extension CacheTests {
                 }
                 let second = access.beginStore(
                     200,
-                    .http11,
-                    headers(fields),
+                    version: .http11,
+                    headers: headers(fields),
                     for: question,
                     sent: access.moment(),
                     ticket: access.ticket,
@@ -484,8 +493,8 @@ extension CacheTests {
                     let writer = try #require(
                         access.beginStore(
                             200,
-                            .http11,
-                            headers(fields),
+                            version: .http11,
+                            headers: headers(fields),
                             for: question,
                             sent: access.moment(),
                             ticket: access.ticket,
@@ -570,11 +579,11 @@ extension CacheTests {
                 let access = CacheAccess(nil, in: world)
                 var passed = 0
                 access.lookUp(question) { if case .network = $0 { passed += 1 } }
-                access.note(200, HTTPHeaders(), to: question.request)
+                access.note(200, headers: HTTPHeaders(), to: question.request)
                 let writer = access.beginStore(
                     200,
-                    .http11,
-                    headers(fresh),
+                    version: .http11,
+                    headers: headers(fresh),
                     for: question,
                     sent: access.moment(),
                     ticket: access.ticket,

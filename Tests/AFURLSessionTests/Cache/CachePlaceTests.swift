@@ -53,7 +53,7 @@ extension CacheTests {
                 scope(at: endpoint, within: LimitSettings(addressFilter: filter, overrides: overrides))
             }
             let kinds = [
-                TrustScope.clear, .program, .rules([7], isProven: false), .word(inSession: 1, [7]),
+                TrustScope.clear, .program, .rules([7], isProven: false), .word(inSession: 1, reasons: [7]),
                 .clear.through("/a"), reached(nil, override), reached(.publicAddressesOnly), .protocolClass("A"),
             ]
 
@@ -66,7 +66,13 @@ extension CacheTests {
             let endpoint = try RequestURL("https://a.test/").endpoint
             let override = try #require(HostOverride(host: "a.test", toHost: "b.test"))
             let rules = [[7], [8]].map {
-                SecurityContext(id: 1, TLSConfiguration(), nil, $0, sessionsPerPeer: 1)
+                SecurityContext(
+                    id: 1,
+                    configuration: TLSConfiguration(),
+                    evaluator: nil,
+                    fingerprint: $0,
+                    sessionsPerPeer: 1
+                )
             }
             for limits in [
                 LimitSettings(addressFilter: .publicAddressesOnly, overrides: [override]),
@@ -83,7 +89,13 @@ extension CacheTests {
             let evaluators: [(any ServerEvaluator)?] = [nil, FixedEvaluator.accepting, FixedEvaluator { _ in .accept }]
             for evaluator in evaluators {
                 // The first ones of two sessions have the same number.
-                let rules = SecurityContext(id: 1, TLSConfiguration(), evaluator, [7], sessionsPerPeer: 1)
+                let rules = SecurityContext(
+                    id: 1,
+                    configuration: TLSConfiguration(),
+                    evaluator: evaluator,
+                    fingerprint: [7],
+                    sessionsPerPeer: 1
+                )
                 let scopes = (1...2).map { _ in scope(at: endpoint, within: LimitSettings(), under: rules) }
                 #expect(scopes.allSatisfy { $0.isLasting == rules.isNamed })
                 #expect((scopes[0] == scopes[1]) == rules.isNamed)

@@ -43,25 +43,25 @@ struct StoreSettingsTests {
 
         let target = try RequestURL("http://a.com/")
         var settings = CookieSettings(storage: Cookies().storage)
-        #expect(CookieAccess(settings, request.contents.cookies) == nil)
-        let access = try #require(CookieAccess(settings, plain.contents.cookies))
+        #expect(CookieAccess(settings, request: request.contents.cookies) == nil)
+        let access = try #require(CookieAccess(settings, request: plain.contents.cookies))
         var headers = HTTPHeaders()
-        headers.append("set-cookie", "a=1")
-        headers.append("Set-Cookie", "b=2")
-        headers.append("Set-Cookie2", "c=3")
+        headers.append("set-cookie", value: "a=1")
+        headers.append("Set-Cookie", value: "b=2")
+        headers.append("Set-Cookie2", value: "c=3")
         access.receive(headers, from: target, now: 1000)
         #expect(access.field(for: target, now: 1000) == Array("a=1; b=2".utf8))
         request.httpShouldHandleCookies = true
-        #expect(CookieAccess(settings, request.contents.cookies)?.field(for: target, now: 1000) == nil)
+        #expect(CookieAccess(settings, request: request.contents.cookies)?.field(for: target, now: 1000) == nil)
         for change in [{ $0.setsCookies = false }, { $0.policy = .never }, { $0.storage = nil }]
             as [(inout CookieSettings) -> Void]
         {
             var changed = settings
             change(&changed)
-            #expect(CookieAccess(changed, plain.contents.cookies) == nil)
+            #expect(CookieAccess(changed, request: plain.contents.cookies) == nil)
         }
         settings.policy = .always
-        #expect(CookieAccess(settings, request.contents.cookies)?.field(for: target, now: 1000) != nil)
+        #expect(CookieAccess(settings, request: request.contents.cookies)?.field(for: target, now: 1000) != nil)
     }
 
     @Test func `configurations name a cache, or none`() throws {

@@ -8,7 +8,7 @@ import Testing
 struct ContentPlanTests {
     private func plan(_ values: String..., status: Int = 200) -> ContentPlan {
         var headers = HTTPHeaders()
-        for value in values { headers.append("Content-encoding", value) }
+        for value in values { headers.append("Content-encoding", value: value) }
         return ContentPlan(headers, status: status)
     }
 

@@ -12,7 +12,7 @@ struct NetworkPathTests {
 
     private func path(to target: PathTarget = .machine, _ finding: HostFinding = .pending) -> NetworkPath {
         let addresses = FarAddresses.all + target.knownAddresses + finding.addresses
-        return NetworkPath(to: target, finding, in: machine.read(routesTo: addresses))
+        return NetworkPath(to: target, finding: finding, in: machine.read(routesTo: addresses))
     }
 
     @Test("a loopback interface alone is no network, T-NET-08")

@@ -24,7 +24,7 @@ struct ChallengeDispositionTests {
         let credential = URLCredential(user: "u", password: "p", persistence: .none)
 
         func name(_ disposition: URLSession.AuthChallengeDisposition, _ credential: URLCredential?) -> String {
-            switch CredentialAnswer(disposition, credential) {
+            switch CredentialAnswer(disposition, credential: credential) {
             case .use(let given): given.map { "use \($0.user ?? "")" } ?? "use none"
             case .performDefault: "perform default"
             case .cancel: "cancel"

@@ -13,7 +13,7 @@ struct LineSplitterTests {
         for piece in pieces {
             try piece.withUnsafeBytes { bytes in
                 var rest = bytes
-                while let line = try splitter.next(&rest, text) { lines.append(line) }
+                while let line = try splitter.next(&rest, form: text) { lines.append(line) }
             }
         }
         if let last = splitter.finish(text) { lines.append(last) }

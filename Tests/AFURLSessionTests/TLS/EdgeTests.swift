@@ -63,7 +63,13 @@ extension SecuredTests {
 
         /// OpenSSL leaves out of a context, without a word, what it had no memory for when that was made.
         @Test func `a context with which a handshake has failed is not used for another one`() throws {
-            let rules = SecurityContext(id: 1, TLSConfiguration(), nil, [], sessionsPerPeer: 1)
+            let rules = SecurityContext(
+                id: 1,
+                configuration: TLSConfiguration(),
+                evaluator: nil,
+                fingerprint: [],
+                sessionsPerPeer: 1
+            )
             let first = try rules.context()
             #expect(try rules.context() === first)
 

@@ -204,7 +204,7 @@ private final class SlotOwner: ChannelTarget {
     }
 
     func register() throws { token = try loop.register(descriptor, for: self) }
-    func deregister() { loop.deregister(token, descriptor) }
+    func deregister() { loop.deregister(token, descriptor: descriptor) }
 
     /// The loop holds those it knows, who hold it.
     func leave() {

@@ -231,7 +231,7 @@ struct AuthenticationMachineTests {
     @Test("a credential proven under one judgement goes unasked to no server of another, T-AUT-02")
     func otherJudgements() throws {
         let scopes: [TrustScope] = [
-            .rules([1], isProven: false), .rules([2], isProven: false), .word(inSession: 1, [1]), .clear,
+            .rules([1], isProven: false), .rules([2], isProven: false), .word(inSession: 1, reasons: [1]), .clear,
         ]
         for scope in scopes {
             let proven = ProvenCredentials.ofTest(nil)

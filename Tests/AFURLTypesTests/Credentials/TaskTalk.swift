@@ -26,7 +26,7 @@ struct TaskTalk {
         to exchange: AuthenticationExchange
     ) -> AuthenticationMachine.Step {
         var headers = HTTPHeaders()
-        for (name, value) in fields { headers.append(name, value) }
+        for (name, value) in fields { headers.append(name, value: value) }
         return machine.received(status, headers, to: exchange, in: proven)
     }
 

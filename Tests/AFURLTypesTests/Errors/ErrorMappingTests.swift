@@ -41,7 +41,7 @@ struct ErrorMappingTests {
         let advice = try #require(failure.advice)
         var details = error.userInfo
         details["Mine"] = 7
-        let withMore = URLError(reporting: .timedOut, details)
+        let withMore = URLError(reporting: .timedOut, details: details)
 
         for text in ["\(error)", String(describing: error), String(reflecting: error), "\(error as any Error)"] {
             #expect(text.hasPrefix("Error Domain=NSURLErrorDomain Code=-1004 \"\(failure.message)\""))
@@ -54,7 +54,7 @@ struct ErrorMappingTests {
             error.localizedDescription == failure.message && (error as NSError).userInfo.count == error.userInfo.count
         )
         #expect(
-            "\(URLError(reporting: .timedOut, [NSLocalizedDescriptionKey: "late"]))"
+            "\(URLError(reporting: .timedOut, details: [NSLocalizedDescriptionKey: "late"]))"
                 == "Error Domain=NSURLErrorDomain Code=-1001 \"late\""
         )
     }
@@ -77,7 +77,7 @@ struct ErrorMappingTests {
         detail: LoadFailure.Detail?,
         code: Int
     ) {
-        let failure = LoadFailure(reason, detail, phase: .preparing, message: "")
+        let failure = LoadFailure(reason, detail: detail, phase: .preparing, message: "")
 
         #expect(ErrorMapping.error(failure, url: nil).errorCode == code)
     }
@@ -104,7 +104,7 @@ struct ErrorMappingTests {
     }
 
     @Test func `a body with GET is too much data, as Apple says`() {
-        let failure = LoadFailure(RequestRejection(.body, .bodyNotAllowed))
+        let failure = LoadFailure(RequestRejection(.body, rule: .bodyNotAllowed))
 
         #expect(ErrorMapping.code(for: failure) == .dataLengthExceedsMaximum)
         #expect(failure.phase == .preparing)
@@ -125,7 +125,7 @@ struct ErrorMappingTests {
     ) throws {
         let peer = try RequestURL("http://a.test/").endpoint
 
-        let failure = LoadFailure(HTTP1Error(kind, "why"), phase: .waitingForHead, peer: peer)
+        let failure = LoadFailure(HTTP1Error(kind, detail: "why"), phase: .waitingForHead, peer: peer)
 
         #expect(failure.reason == reason)
         #expect(failure.detail == detail)
@@ -138,14 +138,14 @@ struct ErrorMappingTests {
         let shown = Array(Self.hostile.utf8)
         let failures = [
             shown.withUnsafeBytes {
-                LoadFailure(HTTP1Error(.status, "status line", peer: $0), phase: .waitingForHead, peer: peer)
+                LoadFailure(HTTP1Error(.status, reason: "status line", peer: $0), phase: .waitingForHead, peer: peer)
             },
-            LoadFailure(RequestRejection(.host, .forbiddenByte, at: 1, excerpt: EscapedText(Self.hostile))),
-            LoadFailure(RequestRejection(.fieldValue, .control, at: 1, field: EscapedText(Self.hostile))),
+            LoadFailure(RequestRejection(.host, rule: .forbiddenByte, at: 1, excerpt: EscapedText(Self.hostile))),
+            LoadFailure(RequestRejection(.fieldValue, rule: .control, at: 1, field: EscapedText(Self.hostile))),
             LoadFailure.cannotResolve(peer, isKnownMissing: true, explanation: Self.hostile),
             LoadFailure(
                 RedirectFailure.unusable(
-                    RequestRejection(.host, .forbiddenByte, at: 1, excerpt: EscapedText(Self.hostile))
+                    RequestRejection(.host, rule: .forbiddenByte, at: 1, excerpt: EscapedText(Self.hostile))
                 ),
                 from: peer
             ),

@@ -82,14 +82,14 @@ import Testing
             code: .cancelled
         ),
         Row(
-            error: .handshake(HandshakeFailure(cause: .tls(TLSFailure(.version, "no version in common")))),
+            error: .handshake(HandshakeFailure(cause: .tls(TLSFailure(.version, detail: "no version in common")))),
             reason: .tls,
             detail: .version,
             phase: .tls,
             code: .secureConnectionFailed
         ),
         Row(
-            error: .secured(TLSFailure(.flood, "too many"), .receivingBody, .notAsked),
+            error: .secured(TLSFailure(.flood, detail: "too many"), .receivingBody, .notAsked),
             reason: .tls,
             phase: .receivingBody,
             code: .secureConnectionFailed
@@ -102,7 +102,7 @@ import Testing
             code: .networkConnectionLost
         ),
         Row(
-            error: .wire(HTTP1Error(.status, "no status line")),
+            error: .wire(HTTP1Error(.status, detail: "no status line")),
             reason: .malformed,
             detail: .status,
             phase: .waitingForHead,

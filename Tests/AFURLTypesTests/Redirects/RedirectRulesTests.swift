@@ -147,10 +147,10 @@ struct RedirectRulesTests {
         var request = proposed.request
         request.url = URL(string: "http://b.test/")
 
-        let kept = RedirectRules.withoutSecrets(request, known: proposed.request, RedirectPolicy())
+        let kept = RedirectRules.withoutSecrets(request, known: proposed.request, policy: RedirectPolicy())
         #expect(kept.allHTTPHeaderFields == ["X-Plain": "1"])
         for (name, value) in own { request.setValue(value, forHTTPHeaderField: name) }
-        let set = RedirectRules.withoutSecrets(request, known: proposed.request, RedirectPolicy())
+        let set = RedirectRules.withoutSecrets(request, known: proposed.request, policy: RedirectPolicy())
         #expect(set.allHTTPHeaderFields == own)
     }
 

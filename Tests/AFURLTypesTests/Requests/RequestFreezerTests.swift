@@ -111,7 +111,7 @@ struct RequestFreezerTests {
     // MARK: - Refusals
 
     @Test func `a request without a URL is refused`() {
-        #expect(throws: RequestRejection(.url, .missing)) { try freeze("http://a.test/") { $0.url = nil } }
+        #expect(throws: RequestRejection(.url, rule: .missing)) { try freeze("http://a.test/") { $0.url = nil } }
     }
 
     @Test(arguments: ["a\nb", "a\r\nX-Evil: 1", "a\u{0}", "\u{7F}", "a\r\n b", "e\r\n\u{301}"])
@@ -129,10 +129,10 @@ struct RequestFreezerTests {
             let error = #expect(throws: RequestRejection.self) {
                 try freeze("http://a.test/") { $0.setValue(value, forHTTPHeaderField: "authorization") }
             }
-            #expect(error == RequestRejection(.credentials, .control))
+            #expect(error == RequestRejection(.credentials, rule: .control))
         }
         let defaults = HeaderDefaults(additionalHeaders: ["Authorization": "Basic \(code)"], userAgent: "t/1")
-        #expect(defaults.rejection == RequestRejection(.credentials, .control))
+        #expect(defaults.rejection == RequestRejection(.credentials, rule: .control))
     }
 
     @Test func `T-REQ-25 other values of Authorization are sent as they are given`() throws {
@@ -169,7 +169,7 @@ struct RequestFreezerTests {
 
     @Test(arguments: ["GET", "HEAD", "TRACE"])
     func `T-REQ-03 T-REQ-16 a body where none may be is refused`(method: String) {
-        #expect(throws: RequestRejection(.body, .bodyNotAllowed)) {
+        #expect(throws: RequestRejection(.body, rule: .bodyNotAllowed)) {
             try freeze("http://a.test/") { request in
                 request.httpMethod = method
                 request.httpBody = Data([1])
@@ -223,7 +223,7 @@ struct RequestFreezerTests {
         let overhead = try length(0)
 
         #expect(try length(262_144 - overhead) == 262_144)
-        #expect(throws: RequestRejection(.head, .tooLong)) { try length(262_145 - overhead) }
+        #expect(throws: RequestRejection(.head, rule: .tooLong)) { try length(262_145 - overhead) }
     }
 
     @Test func `an invalid additional header fails the request, not the session`() {

@@ -47,7 +47,7 @@ struct WireFormTests {
             expectsContinueAbove: 1
         )
         #expect(known.values("Expect") == [] && !known.head.expectsContinue && known.values("Content-Length") == ["5"])
-        #expect(throws: RequestRejection(.body, .lengthUnknown)) {
+        #expect(throws: RequestRejection(.body, rule: .lengthUnknown)) {
             try RequestFreezer.freeze(request, defaults: testDefaults, plan: .stream)
         }
     }
@@ -62,7 +62,7 @@ struct WireFormTests {
             request.httpShouldUsePipelining = true
             request.maximumBytesSentPerSecond = 9
         }
-        let changed = frozen.changing { $0.fields.append("X", "y") }
+        let changed = frozen.changing { $0.fields.append("X", value: "y") }
 
         let (before, after) = (Mirror(reflecting: frozen).children, Mirror(reflecting: changed).children)
         #expect(
@@ -85,7 +85,7 @@ struct WireFormTests {
         #expect(CacheRequest.of(frozen).control.noStore && !CacheRequest.of(frozen).isPartial)
         #expect(frozen.derived.value?.value is CacheRequest)
 
-        let changed = frozen.changing { $0.fields.append("Range", "bytes=1-") }
+        let changed = frozen.changing { $0.fields.append("Range", value: "bytes=1-") }
 
         #expect(
             changed.derived.value == nil && CacheRequest.of(changed).isPartial && !CacheRequest.of(frozen).isPartial

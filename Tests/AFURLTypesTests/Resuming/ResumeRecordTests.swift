@@ -18,7 +18,12 @@ struct ResumeRecordTests {
         request.timeoutInterval = 12.5
         request.cachePolicy = .reloadIgnoringLocalCacheData
         let part = KeptPart(token: token, length: offset, modified: -1, digest: .max)
-        return ResumeRecord(request, at: ResumePoint(offset: 0, total: total, validator: validator), part, under: [7])
+        return ResumeRecord(
+            request,
+            at: ResumePoint(offset: 0, total: total, validator: validator),
+            part: part,
+            under: [7]
+        )
     }
 
     private func sealed(_ bytes: some Collection<UInt8>) -> Data {
@@ -62,7 +67,7 @@ struct ResumeRecordTests {
         let part = KeptPart(token: String(repeating: "0a", count: 16), length: 100, modified: 1, digest: 2)
         let point = ResumePoint(offset: 0, total: nil, validator: .entityTag("\"one\""))
 
-        let read = try ResumeRecord(ResumeRecord(request, at: point, part, under: [7]).encoded())
+        let read = try ResumeRecord(ResumeRecord(request, at: point, part: part, under: [7]).encoded())
 
         let again = try #require(read.request)
         #expect(again == request && again.headerFields.map(\.name) == request.headerFields.map(\.name))

@@ -147,12 +147,12 @@ import Testing
             traits: MethodTraits("PUT"),
             defaults: defaults
         )
-        head.fields.append("X", "y")
+        head.fields.append("X", value: "y")
         var trailers = HTTPHeaders()
-        trailers.append("Digest", "x")
+        trailers.append("Digest", value: "x")
         var wire: [UInt8] = []
 
-        HeadWriter.append(head, .chunked, to: &wire)
+        HeadWriter.append(head, framing: .chunked, to: &wire)
         for size in [1, 15, 16, 255, 256, 4_097] {
             ChunkWriter.appendHeader(for: size, to: &wire)
             wire += [UInt8](repeating: 0x61, count: size)
@@ -164,7 +164,7 @@ import Testing
 
         let received = try #require(outcome.head?.request)
         #expect(received.method == "PUT" && received.target == "/x")
-        #expect(received.headers == HeadWriter.fields(of: head, .chunked) && received.headers.count == 4)
+        #expect(received.headers == HeadWriter.fields(of: head, framing: .chunked) && received.headers.count == 4)
         #expect(received.headers.fields.map(\.name) == ["Host", "X", "Transfer-Encoding", "Connection"])
         #expect(outcome.body.count == 1 + 15 + 16 + 255 + 256 + 4_097)
         #expect(outcome.trailers == trailers && outcome.surplus == 0 && outcome.error == nil)
@@ -184,8 +184,8 @@ import Testing
 
     @Test func `a written response is read back`() {
         var headers = HTTPHeaders()
-        headers.append("Content-Length", "2")
-        headers.append("X", "\u{FC}")
+        headers.append("Content-Length", value: "2")
+        headers.append("X", value: "\u{FC}")
         var wire: [UInt8] = []
 
         HeadWriter.append(status: 404, reason: "Not Found", headers: headers, to: &wire)

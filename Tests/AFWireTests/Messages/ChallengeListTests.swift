@@ -80,11 +80,11 @@ struct ChallengeListTests {
     @Test("the fields of a response are one list, T-AUT-12")
     func fields() {
         var headers = HTTPHeaders()
-        headers.append("WWW-Authenticate", "Basic realm=a, Digest realm=b")
-        headers.append("Proxy-Authenticate", "Basic realm=of-the-proxy")
-        headers.append("www-AUTHENTICATE", "Negotiate")
+        headers.append("WWW-Authenticate", value: "Basic realm=a, Digest realm=b")
+        headers.append("Proxy-Authenticate", value: "Basic realm=of-the-proxy")
+        headers.append("www-AUTHENTICATE", value: "Negotiate")
         #expect(
-            Challenge.list(in: headers, "WWW-Authenticate").map(Self.text) == [
+            Challenge.list(in: headers, name: "WWW-Authenticate").map(Self.text) == [
                 "basic realm=<a>", "digest realm=<b>", "negotiate",
             ]
         )
@@ -93,9 +93,9 @@ struct ChallengeListTests {
     @Test("a malformed field takes nothing away from the next one, T-AUT-06")
     func oneBadField() {
         var headers = HTTPHeaders()
-        headers.append("WWW-Authenticate", "Digest realm=\"a")
-        headers.append("WWW-Authenticate", "Basic realm=b")
-        #expect(Challenge.list(in: headers, "WWW-Authenticate").map(Self.text) == ["basic realm=<b>"])
+        headers.append("WWW-Authenticate", value: "Digest realm=\"a")
+        headers.append("WWW-Authenticate", value: "Basic realm=b")
+        #expect(Challenge.list(in: headers, name: "WWW-Authenticate").map(Self.text) == ["basic realm=<b>"])
     }
 
     @Test("no more challenges and parameters are read than any server has, T-AUT-06")
@@ -104,9 +104,9 @@ struct ChallengeListTests {
         #expect(Challenge.list(many).count == Challenge.maximumCount)
         var headers = HTTPHeaders()
         for _ in 0..<10 {
-            headers.append("WWW-Authenticate", "Basic realm=a, Basic realm=b, Basic realm=c, Basic realm=d")
+            headers.append("WWW-Authenticate", value: "Basic realm=a, Basic realm=b, Basic realm=c, Basic realm=d")
         }
-        #expect(Challenge.list(in: headers, "WWW-Authenticate").count == Challenge.maximumCount)
+        #expect(Challenge.list(in: headers, name: "WWW-Authenticate").count == Challenge.maximumCount)
 
         let names = (0..<Challenge.maximumParameters).map { "p\($0)=1" }.joined(separator: ",")
         #expect(Challenge.list("Digest \(names)").first?.parameters.count == Challenge.maximumParameters)

@@ -6,7 +6,7 @@ import Testing
 @Suite struct HTTPHeadersTests {
     private static func headers(_ fields: [(String, String)]) -> HTTPHeaders {
         var headers = HTTPHeaders()
-        for (name, value) in fields { headers.append(name, value) }
+        for (name, value) in fields { headers.append(name, value: value) }
         return headers
     }
 
@@ -50,8 +50,8 @@ import Testing
     @Test func `setting replaces the first and removes the others`() {
         var headers = Self.headers([("A", "1"), ("B", "2"), ("a", "3"), ("C", "4")])
 
-        headers.set("a", "5")
-        headers.set("D", "6")
+        headers.set("a", value: "5")
+        headers.set("D", value: "6")
 
         #expect(Self.text(headers) == "a: 5\r\nB: 2\r\nC: 4\r\nD: 6\r\n")
         #expect(headers.count == 4)
@@ -76,7 +76,7 @@ import Testing
     @Test func `what is unwanted is removed, and the others stay as they are`() {
         var headers = Self.headers([("A", "1"), ("B", "2"), ("a", "3"), ("C", "4")])
 
-        headers.removeAll { ByteScanning.equalsIgnoringCase($0, "a") }
+        headers.removeAll { ByteScanning.equalsIgnoringCase($0, lowercase: "a") }
         #expect(Self.text(headers) == "B: 2\r\nC: 4\r\n" && headers.count == 2)
         headers.removeAll { _ in false }
         #expect(Self.text(headers) == "B: 2\r\nC: 4\r\n" && headers.count == 2)
@@ -112,7 +112,7 @@ import Testing
         #expect(Self.text(completed) == "A: 1\r\nB: 2\r\na: 3\r\nC: 4\r\n" && completed.count == 4)
         #expect(empty == others && empty.byteCount == 12)
         var second = HTTPHeaders()
-        second.append("B", "2")
+        second.append("B", value: "2")
         #expect(headers.firstField("b") == second && Set([headers.firstField("b"), second]).count == 1)
         #expect(headers.firstField("c").isEmpty)
     }
@@ -120,8 +120,8 @@ import Testing
     @Test func `received fields can be changed and keep the rest as it was`() {
         var headers = Self.received(Array("A:1\r\nB:  2 \r\nC: 3\r\n".utf8)) ?? HTTPHeaders()
 
-        headers.set("A", "x")
-        headers.append("D", "4")
+        headers.set("A", value: "x")
+        headers.append("D", value: "4")
 
         #expect(Self.text(headers) == "A: x\r\nB:  2 \r\nC: 3\r\nD: 4\r\n")
         #expect(headers.fields.map(\.value) == ["x", "2", "3", "4"])

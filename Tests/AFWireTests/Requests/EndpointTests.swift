@@ -121,7 +121,7 @@ struct EndpointTests {
     }
 
     @Test func `port zero is refused`() {
-        #expect(throws: RequestRejection(.port, .portRange)) {
+        #expect(throws: RequestRejection(.port, rule: .portRange)) {
             try Endpoint(scheme: .http, host: "h", port: 0)
         }
     }

@@ -75,8 +75,8 @@ struct RequestSyntaxTests {
     @Test func `T-REQ-02 T-REQ-03 an empty name and an empty method are refused`() {
         let empty = UnsafeRawBufferPointer(start: nil, count: 0)
 
-        #expect(throws: RequestRejection(.fieldName, .empty)) { try RequestSyntax.checkFieldName(empty) }
-        #expect(throws: RequestRejection(.method, .empty)) { try RequestSyntax.checkMethod(empty) }
+        #expect(throws: RequestRejection(.fieldName, rule: .empty)) { try RequestSyntax.checkFieldName(empty) }
+        #expect(throws: RequestRejection(.method, rule: .empty)) { try RequestSyntax.checkMethod(empty) }
     }
 
     @Test(arguments: UInt8.min...UInt8.max)

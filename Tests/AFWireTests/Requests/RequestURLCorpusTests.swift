@@ -23,13 +23,13 @@ struct RequestURLCorpusTests {
     @Test func `T-REQ-07 a refused URL says at which byte`() {
         let long = "http://h/" + String(repeating: "x", count: RequestURL.maximumLength)
         let table: [(String, RequestRejection)] = [
-            ("", RequestRejection(.url, .empty)), (long, RequestRejection(.url, .tooLong)),
-            ("h?token", RequestRejection(.scheme, .missing, at: 0, excerpt: EscapedText("h"))),
-            ("//a:secret@h/", RequestRejection(.scheme, .missing, at: 0)),
-            ("http:/", RequestRejection(.scheme, .noAuthority, at: 5)),
-            ("http://a%1fb@h/", RequestRejection(.userInfo, .encodedSeparator, at: 8)),
-            ("http://a%4@h/", RequestRejection(.userInfo, .forbiddenByte, at: 8)),
-            ("http://h/\u{1F}", RequestRejection(.target, .control, at: 9)),
+            ("", RequestRejection(.url, rule: .empty)), (long, RequestRejection(.url, rule: .tooLong)),
+            ("h?token", RequestRejection(.scheme, rule: .missing, at: 0, excerpt: EscapedText("h"))),
+            ("//a:secret@h/", RequestRejection(.scheme, rule: .missing, at: 0)),
+            ("http:/", RequestRejection(.scheme, rule: .noAuthority, at: 5)),
+            ("http://a%1fb@h/", RequestRejection(.userInfo, rule: .encodedSeparator, at: 8)),
+            ("http://a%4@h/", RequestRejection(.userInfo, rule: .forbiddenByte, at: 8)),
+            ("http://h/\u{1F}", RequestRejection(.target, rule: .control, at: 9)),
         ]
         for (url, expected) in table {
             #expect(throws: expected) { try RequestURL(url) }
@@ -43,7 +43,7 @@ struct RequestURLCorpusTests {
 
         #expect(RequestURL.maximumLength == 65_536)
         #expect(try RequestURL("http://h/" + String(repeating: "x", count: room)).target.count == room + 1)
-        #expect(throws: RequestRejection(.url, .tooLong)) {
+        #expect(throws: RequestRejection(.url, rule: .tooLong)) {
             try RequestURL("http://h/" + String(repeating: "x", count: room + 1))
         }
     }

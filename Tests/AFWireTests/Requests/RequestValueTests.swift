@@ -14,12 +14,12 @@ struct RequestValueTests {
     }
 
     @Test func `T-REQ-29 negative, reversed and empty ranges cannot be made`() {
-        #expect(throws: RequestRejection(.range, .negative)) { try ByteRange(from: -1) }
-        #expect(throws: RequestRejection(.range, .negative)) { try ByteRange(from: .min, through: 5) }
-        #expect(throws: RequestRejection(.range, .reversed)) { try ByteRange(from: 5, through: 4) }
-        #expect(throws: RequestRejection(.range, .reversed)) { try ByteRange(from: 5, through: -4) }
-        #expect(throws: RequestRejection(.range, .negative)) { try ByteRange(last: -1) }
-        #expect(throws: RequestRejection(.range, .empty)) { try ByteRange(last: 0) }
+        #expect(throws: RequestRejection(.range, rule: .negative)) { try ByteRange(from: -1) }
+        #expect(throws: RequestRejection(.range, rule: .negative)) { try ByteRange(from: .min, through: 5) }
+        #expect(throws: RequestRejection(.range, rule: .reversed)) { try ByteRange(from: 5, through: 4) }
+        #expect(throws: RequestRejection(.range, rule: .reversed)) { try ByteRange(from: 5, through: -4) }
+        #expect(throws: RequestRejection(.range, rule: .negative)) { try ByteRange(last: -1) }
+        #expect(throws: RequestRejection(.range, rule: .empty)) { try ByteRange(last: 0) }
     }
 
     // MARK: - Basic credentials
@@ -36,7 +36,7 @@ struct RequestValueTests {
     }
 
     @Test func `T-REQ-25 a colon in the user name and controls in either are refused`() {
-        #expect(throws: RequestRejection(.credentials, .colonInUser, at: 1)) {
+        #expect(throws: RequestRejection(.credentials, rule: .colonInUser, at: 1)) {
             try BasicCredentials(user: "a:b", password: "")
         }
         for text in ["\r\n", "\n", "\u{0}", "\t", "\u{7F}", "e\r\n\u{301}"] {

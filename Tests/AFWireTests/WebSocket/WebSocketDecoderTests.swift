@@ -250,14 +250,14 @@ struct WebSocketDecoderTests {
             decoder.limitMessages(to: limit)
             return #expect(throws: WebSocketViolation.self) { try decode(next) }
         }
-        let tooBig = WebSocketViolation(WebSocketViolation.tooBig, "a message is longer than the limit")
+        let tooBig = WebSocketViolation(WebSocketViolation.tooBig, reason: "a message is longer than the limit")
         #expect(refusal(20, [0x80, 18]) == tooBig && refusal(5, [0x80, 3]) == tooBig)
         // What has come is over the limit by itself.
         #expect(
             refusal(2, [0x80, 0]) == tooBig && refusal(0, [0x80, 0]) == tooBig && refusal(-1, [0x80, 0]) == tooBig
         )
-        #expect(refusal(20, [0x80, 18]) != WebSocketViolation(WebSocketViolation.tooBig, "another reason"))
-        #expect(tooBig != WebSocketViolation(WebSocketViolation.internalError, tooBig.reason))
+        #expect(refusal(20, [0x80, 18]) != WebSocketViolation(WebSocketViolation.tooBig, reason: "another reason"))
+        #expect(tooBig != WebSocketViolation(WebSocketViolation.internalError, reason: tooBig.reason))
     }
 
     // MARK: - Pieces
@@ -293,7 +293,7 @@ struct WebSocketWriterTests {
     @Test func `the example of RFC 6455 is written`() {
         var frames: [UInt8] = []
         Array("Hello".utf8).withUnsafeBytes {
-            WebSocketWriter.append(.text, $0, mask: WebSocketMask(key: 0x3D21_FA37), to: &frames)
+            WebSocketWriter.append(.text, payload: $0, mask: WebSocketMask(key: 0x3D21_FA37), to: &frames)
         }
         #expect(frames == [0x81, 0x85, 0x37, 0xFA, 0x21, 0x3D, 0x7F, 0x9F, 0x4D, 0x51, 0x58])
     }
@@ -301,7 +301,7 @@ struct WebSocketWriterTests {
     @Test func `only the last frame of a message is final`() {
         var frames: [UInt8] = []
         for isFinal in [false, true] {
-            WebSocketWriter.appendHead(.binary, 0, isFinal: isFinal, mask: WebSocketMask(key: 0), to: &frames)
+            WebSocketWriter.appendHead(.binary, count: 0, isFinal: isFinal, mask: WebSocketMask(key: 0), to: &frames)
         }
         #expect(frames == [0x02, 0x80, 0, 0, 0, 0, 0x82, 0x80, 0, 0, 0, 0])
     }
@@ -318,7 +318,7 @@ struct WebSocketWriterTests {
         var frames: [UInt8] = [1, 2, 3]
         let mask = WebSocketMask(key: 0x0102_0304)
         payload.withUnsafeBytes {
-            WebSocketWriter.append(.binary, $0, isFinal: false, isCompressed: true, mask: mask, to: &frames)
+            WebSocketWriter.append(.binary, payload: $0, isFinal: false, isCompressed: true, mask: mask, to: &frames)
         }
         var rest = Array(frames[(3 + head + 4)...])
         rest.withUnsafeMutableBytes { mask.apply(to: $0) }

@@ -13,7 +13,7 @@ struct WebSocketHandshakeTests {
             "Sec-WebSocket-Accept": String(decoding: accept, as: UTF8.self),
         ]
         for (name, value) in usual.merging(changes, uniquingKeysWith: { $1 }) where value != "-" {
-            fields.append(name, value)
+            fields.append(name, value: value)
         }
         return fields
     }
@@ -99,7 +99,7 @@ struct WebSocketHandshakeTests {
 
     @Test func `T-WSS-02 two fields with a subprotocol are refused`() {
         var fields = fields(["Sec-WebSocket-Protocol": "a"])
-        fields.append("Sec-WebSocket-Protocol", "a")
+        fields.append("Sec-WebSocket-Protocol", value: "a")
         let handshake = WebSocketHandshake(subprotocols: ["a"])
         #expect(throws: WebSocketHandshake.Flaw.self) { try handshake.agreement(in: fields, accept: accept) }
     }

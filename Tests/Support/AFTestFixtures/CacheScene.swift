@@ -15,7 +15,7 @@ extension CacheSamples {
 
     package static func headers(_ fields: [(String, String)]) -> HTTPHeaders {
         var headers = HTTPHeaders()
-        for (name, value) in fields { headers.append(name, value) }
+        for (name, value) in fields { headers.append(name, value: value) }
         return headers
     }
 
@@ -138,10 +138,10 @@ package final class CacheScene: CacheSamples {
             CacheRules.select(from: entries, head: \.head, for: request, under: .clear, decodes: false)
         }
         let entry: CacheEntry? =
-            switch store.glance(at: request.key, choose) {
+            switch store.glance(at: request.key, choose: choose) {
             case .nothing: nil
             case .found(let entry): entry
-            case .unknown: store.load(request.key, choose)
+            case .unknown: store.load(request.key, choose: choose)
             }
         return entry.map { String(decoding: $0.body, as: UTF8.self) }
     }
@@ -158,6 +158,6 @@ extension CachePartition {
 
     /// Of a server that was accepted for reasons that only this session knows.
     package static func unnamed(_ session: UInt64, _ reasons: [UInt8]) -> CachePartition {
-        CachePartition(.word(inSession: session, reasons), for: .unnamed)
+        CachePartition(.word(inSession: session, reasons: reasons), for: .unnamed)
     }
 }

@@ -30,7 +30,7 @@ extension WireRequest {
     /// The head as HTTP/1.1 sends it.
     package var headBytes: [UInt8] {
         var bytes: [UInt8] = []
-        HeadWriter.append(head, body.framing, to: &bytes)
+        HeadWriter.append(head, framing: body.framing, to: &bytes)
         return bytes
     }
 

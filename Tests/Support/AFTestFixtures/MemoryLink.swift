@@ -64,7 +64,7 @@ package final class ScriptedChannel: ByteChannel {
         }
     }
 
-    package func write(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) -> ChannelWrite {
+    package func write(_ first: UnsafeRawBufferPointer, second: UnsafeRawBufferPointer) -> ChannelWrite {
         let bytes = Array(first) + Array(second)
         guard room > 0 else { return .wouldBlock }
         let count = min(room, bytes.count)
@@ -121,14 +121,20 @@ package final class MemoryLink {
             let authority = try CertificateAuthority()
             var configuration = TLSConfiguration()
             configuration.anchors = .certificates([authority.certificate])
-            security = SecurityContext(id: 1, configuration, nil, [], sessionsPerPeer: 2)
+            security = SecurityContext(
+                id: 1,
+                configuration: configuration,
+                evaluator: nil,
+                fingerprint: [],
+                sessionsPerPeer: 2
+            )
             let endpoint = try Endpoint(scheme: .https, host: "api.test")
             key = ConnectionKey(endpoint: endpoint, unixPath: nil, security: security)
             server = try MemoryServer.Context(try authority.issue(for: "api.test"), version, tickets: tickets)
         }
 
         fileprivate func engine(_ client: (any TLSEngineClient)? = nil) throws -> TLSEngine {
-            let client: any TLSEngineClient = client ?? HandshakeJudge(key, security, platform: platform)
+            let client: any TLSEngineClient = client ?? HandshakeJudge(key, security: security, platform: platform)
             return try TLSEngine(security.context(), serverName: "api.test", resuming: nil, client: client)
         }
 
@@ -143,7 +149,7 @@ package final class MemoryLink {
     package init(_ site: Site, client: (any TLSEngineClient)? = nil) throws {
         self.site = site
         wire = try ScriptedChannel()
-        channel = TLSChannel(wire, try site.engine(client), site.buffers)
+        channel = TLSChannel(wire, engine: try site.engine(client), buffers: site.buffers)
         server = try MemoryServer(site.server)
     }
 
@@ -154,7 +160,7 @@ package final class MemoryLink {
 
     /// A channel secured within this one, as through a proxy that is secured itself. The caller closes it.
     package func channelWithin() throws -> TLSChannel {
-        TLSChannel(channel, try site.engine(), TLSBuffers())
+        TLSChannel(channel, engine: try site.engine(), buffers: TLSBuffers())
     }
 
     // MARK: - The handshake
@@ -233,6 +239,6 @@ package final class MemoryLink {
 
     package func write(_ bytes: [UInt8]) -> ChannelWrite {
         beforeCall()
-        return bytes.withUnsafeBytes { channel.write($0, .empty) }
+        return bytes.withUnsafeBytes { channel.write($0, second: .empty) }
     }
 }

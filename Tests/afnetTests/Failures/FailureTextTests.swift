@@ -10,25 +10,49 @@ import afnet
     private static let failures: [LoadFailure] = [
         LoadFailure(
             .timeout,
-            .resource,
+            detail: .resource,
             phase: .connecting,
             message: "A.",
             advice: "Raise timeoutIntervalForResource."
         ),
-        LoadFailure(.timeout, .idle, phase: .connecting, message: "A.", advice: "Raise timeoutInterval."),
-        LoadFailure(.timeout, .connect, phase: .connecting, message: "A.", advice: "Raise connectTimeout if it may."),
-        LoadFailure(.timeout, .handshake, phase: .tls, message: "A.", advice: "Raise tlsTimeout if it may."),
+        LoadFailure(.timeout, detail: .idle, phase: .connecting, message: "A.", advice: "Raise timeoutInterval."),
+        LoadFailure(
+            .timeout,
+            detail: .connect,
+            phase: .connecting,
+            message: "A.",
+            advice: "Raise connectTimeout if it may."
+        ),
+        LoadFailure(.timeout, detail: .handshake, phase: .tls, message: "A.", advice: "Raise tlsTimeout if it may."),
         LoadFailure(
             .redirect,
             phase: .waitingForHead,
             message: "A.",
             advice: "Raise maximumCount of the redirectPolicy."
         ),
-        LoadFailure(.redirect, .scheme, phase: .waitingForHead, message: "A.", advice: "Clear followsRedirects."),
-        LoadFailure(.redirect, .body, phase: .waitingForHead, message: "A.", advice: "Answer urlSession(_:task:)."),
+        LoadFailure(
+            .redirect,
+            detail: .scheme,
+            phase: .waitingForHead,
+            message: "A.",
+            advice: "Clear followsRedirects."
+        ),
+        LoadFailure(
+            .redirect,
+            detail: .body,
+            phase: .waitingForHead,
+            message: "A.",
+            advice: "Answer urlSession(_:task:)."
+        ),
         LoadFailure(.response, phase: .waitingForHead, message: "A.", advice: "Read it with bytes(for:)."),
         LoadFailure(.limit, phase: .receivingBody, message: "A.", advice: "Raise maximumBodyInMemory."),
-        LoadFailure(.resources, .cellular, phase: .connecting, message: "A.", advice: "Set allowsCellularAccess."),
+        LoadFailure(
+            .resources,
+            detail: .cellular,
+            phase: .connecting,
+            message: "A.",
+            advice: "Set allowsCellularAccess."
+        ),
     ]
 
     @Test(arguments: failures)
@@ -42,7 +66,7 @@ import afnet
         #expect(FailureText.text(of: plain) == "A. Check OpenSSL and the host.")
         let filtered = LoadFailure(
             .resources,
-            .address,
+            detail: .address,
             phase: .connecting,
             message: "Connecting to h:80 failed: the session's addressFilter allows none of its addresses.",
             advice: "Let the filter allow them."

@@ -5,17 +5,21 @@ enum MultipartError {
     // MARK: - While it is made
 
     static var notAFileURL: NSError {
-        RequestError.make(.badURL, "Expected URL to be a file URL", advice: "Use URL(fileURLWithPath:).")
+        RequestError.make(.badURL, reason: "Expected URL to be a file URL", advice: "Use URL(fileURLWithPath:).")
     }
 
     static func notReachable(_ path: String) -> NSError {
-        RequestError.make(.badURL, "File URL not reachable.", advice: "Check whether \(path.asPeerText) exists.")
+        RequestError.make(
+            .badURL,
+            reason: "File URL not reachable.",
+            advice: "Check whether \(path.asPeerText) exists."
+        )
     }
 
     static func notRegular(_ path: String) -> NSError {
         RequestError.make(
             .badURL,
-            "The URL is not that of a regular file.",
+            reason: "The URL is not that of a regular file.",
             advice: "Append what is in \(path.asPeerText) as a stream."
         )
     }
@@ -23,19 +27,22 @@ enum MultipartError {
     static func negativeLength(of name: String) -> NSError {
         RequestError.make(
             .badURL,
-            "The length of the part \"\(MultipartHead.quotable(name))\" is negative.",
+            reason: "The length of the part \"\(MultipartHead.quotable(name))\" is negative.",
             advice: "Say how many bytes its stream has."
         )
     }
 
     static var tooLong: NSError {
-        RequestError.make(.dataLengthExceedsMaximum, "The length of the form is larger than any number can hold.")
+        RequestError.make(
+            .dataLengthExceedsMaximum,
+            reason: "The length of the form is larger than any number can hold."
+        )
     }
 
     static func headerName(_ name: String) -> NSError {
         RequestError.make(
             .badURL,
-            "The name \"\(MultipartHead.quotable(name))\" of a header field of a part is no token.",
+            reason: "The name \"\(MultipartHead.quotable(name))\" of a header field of a part is no token.",
             advice: "Use letters, digits and hyphens."
         )
     }
@@ -43,7 +50,7 @@ enum MultipartError {
     static func headerValue(of name: String) -> NSError {
         RequestError.make(
             .badURL,
-            "The header field \(name) of a part has a line break or another control character.",
+            reason: "The header field \(name) of a part has a line break or another control character.",
             advice: "Remove it."
         )
     }
@@ -52,7 +59,7 @@ enum MultipartError {
     static var noStream: NSError {
         RequestError.make(
             .requestBodyStreamExhausted,
-            "It has no body stream that can be read.",
+            reason: "It has no body stream that can be read.",
             advice: "Give it one that is new."
         )
     }
@@ -61,13 +68,18 @@ enum MultipartError {
 
     private static func reading(_ what: String, advice: String, underlying: (any Error)? = nil) -> NSError {
         let cause = underlying.map { ": \($0.localizedDescription)" } ?? "."
-        let error = RequestError.make(.requestBodyStreamExhausted, what + cause, advice: advice, underlying: underlying)
+        let error = RequestError.make(
+            .requestBodyStreamExhausted,
+            reason: what + cause,
+            advice: advice,
+            underlying: underlying
+        )
         // The description does not say that the request could not be made.
         let userInfo = error.userInfo.merging([NSLocalizedDescriptionKey: "\(what)\(cause) \(advice)"]) { $1 }
         return NSError(domain: error.domain, code: error.code, userInfo: userInfo)
     }
 
-    static func unreadable(_ part: MultipartPart, _ cause: (any Error)?) -> NSError {
+    static func unreadable(_ part: MultipartPart, cause: (any Error)?) -> NSError {
         reading("Reading \(part.description) failed", advice: "Look at its file or stream.", underlying: cause)
     }
 

@@ -14,7 +14,7 @@ struct MultipartPart: Sendable {
     /// The announced length, which the content must have.
     let length: Int64
 
-    init(_ head: MultipartHead, _ source: Source, length: Int64) {
+    init(_ head: MultipartHead, source: Source, length: Int64) {
         self.head = head
         self.source = source
         self.length = length

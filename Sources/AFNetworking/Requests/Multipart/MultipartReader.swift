@@ -101,11 +101,11 @@ struct MultipartPartReader {
             if stream.streamStatus == .notOpen { stream.open() }
             if stream.streamStatus == .error { throw refusal(of: stream) }
         case .file(let file):
-            guard let stream = file.makeStream() else { throw MultipartError.unreadable(part, file.reason) }
+            guard let stream = file.makeStream() else { throw MultipartError.unreadable(part, cause: file.reason) }
             content = .stream(stream)
             stream.open()
             stamp = file.stamp
-            if stream.streamStatus == .error { throw MultipartError.unreadable(part, file.reason) }
+            if stream.streamStatus == .error { throw MultipartError.unreadable(part, cause: file.reason) }
         }
     }
 
@@ -164,7 +164,7 @@ struct MultipartPartReader {
     /// On Linux Foundation's own class does not implement `streamError`: calling it ends the process.
     private func failure(of stream: InputStream) -> NSError {
         let isAskable = type(of: stream) != InputStream.self && stream.streamStatus == .error
-        return MultipartError.unreadable(part, isAskable ? stream.streamError : nil)
+        return MultipartError.unreadable(part, cause: isAskable ? stream.streamError : nil)
     }
 
     /// Closes the stream that failed to open.

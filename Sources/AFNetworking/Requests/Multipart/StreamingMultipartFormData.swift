@@ -51,7 +51,7 @@ final class StreamingMultipartFormData: MultipartFormData {
     func appendPart(withFileURL fileURL: URL, name: String, fileName: String, mimeType: String) throws {
         let file = try MultipartSourceFile(fileURL)
         let head = try MultipartHead(name: name, fileName: fileName, mimeType: mimeType)
-        parts.append(MultipartPart(head, .file(file), length: file.size))
+        parts.append(MultipartPart(head, source: .file(file), length: file.size))
     }
 
     func appendPart(
@@ -82,9 +82,9 @@ final class StreamingMultipartFormData: MultipartFormData {
         append(.data(body), length: Int64(body.count)) { try MultipartHead(headers ?? [:]) }
     }
 
-    private func append(_ source: MultipartPart.Source, length: Int64, _ head: () throws -> MultipartHead) {
+    private func append(_ source: MultipartPart.Source, length: Int64, head: () throws -> MultipartHead) {
         do {
-            parts.append(MultipartPart(try head(), source, length: length))
+            parts.append(MultipartPart(try head(), source: source, length: length))
         } catch {
             note(CarriedError.make(error))
         }

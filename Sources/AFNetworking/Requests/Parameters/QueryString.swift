@@ -64,7 +64,7 @@ struct ParameterPairs {
 
     /// The values in the order of their texts, each text made once.
     private static func sorted<Value>(_ values: [Value], by text: (Value) -> Any) -> [(text: String, value: Value)] {
-        values.map { (ParameterText.of(text($0)), $0) }.sorted { ParameterText.isInOrder($0.text, $1.text) }
+        values.map { (ParameterText.of(text($0)), $0) }.sorted { ParameterText.isInOrder($0.text, other: $1.text) }
     }
 }
 
@@ -154,7 +154,7 @@ enum ParameterText {
     }
 
     /// Orders texts by their UTF-16 code units, as `NSString` does.
-    static func isInOrder(_ one: String, _ other: String) -> Bool {
+    static func isInOrder(_ one: String, other: String) -> Bool {
         one.utf16.lexicographicallyPrecedes(other.utf16)
     }
 }

@@ -13,11 +13,11 @@ final class DataURLSource: LoadSource {
         let load = LoopBound(confined: load, on: loop)
         world.workers.sharedWorker().run {
             let events = DataURLSource.events(of: url, isHead: isHead, limit: limit)
-            loop.enqueue { source.value.arrived(events, load.value) }
+            loop.enqueue { source.value.arrived(events, load: load.value) }
         }
     }
 
-    private func arrived(_ events: [LoadEvent], _ load: ForeignLoad) {
+    private func arrived(_ events: [LoadEvent], load: ForeignLoad) {
         guard !isStopped else { return }
         self.events = events
         load.goOnSoon()
@@ -35,7 +35,7 @@ final class DataURLSource: LoadSource {
 
     private static func events(of url: URL, isHead: Bool, limit: Int) -> [LoadEvent] {
         do throws(DataURL.Flaw) {
-            let content = try decode(url, limit)
+            let content = try decode(url, limit: limit)
             let response = URLResponse(
                 url: url,
                 mimeType: content.mimeType,
@@ -49,7 +49,7 @@ final class DataURLSource: LoadSource {
         }
     }
 
-    private static func decode(_ url: URL, _ limit: Int) throws(DataURL.Flaw) -> DataURL {
+    private static func decode(_ url: URL, limit: Int) throws(DataURL.Flaw) -> DataURL {
         try url.absoluteString.withUTF8Bytes { bytes throws(DataURL.Flaw) in
             try DataURL(bytes, limit: limit)
         }

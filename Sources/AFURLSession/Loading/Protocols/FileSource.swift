@@ -33,11 +33,11 @@ final class FileSource: LoadSource, BodyClient {
         }
         switch path {
         case .failure(let flaw): stage = .failed(.path(flaw))
-        case .success(let path): self.open(path, world)
+        case .success(let path): self.open(path, world: world)
         }
     }
 
-    private func open(_ path: String, _ world: World) {
+    private func open(_ path: String, world: World) {
         let worker = world.workers.sharedWorker()
         let loop = world.loop
         let source = LoopBound(confined: self, on: loop)
@@ -47,14 +47,14 @@ final class FileSource: LoadSource, BodyClient {
                 pass.begin()
                 return pass
             }
-            loop.enqueue { source.value.opened(opened, worker, loop) }
+            loop.enqueue { source.value.opened(opened, worker: worker, loop: loop) }
         }
     }
 
-    private func opened(_ result: Result<FilePass, FileFailure>, _ worker: any BlockingWorker, _ loop: EventLoop) {
+    private func opened(_ result: Result<FilePass, FileFailure>, worker: any BlockingWorker, loop: EventLoop) {
         switch (result, stage) {
         case (.success(let pass), .opening):
-            let body = FileBody(pass, worker, on: loop)
+            let body = FileBody(pass, worker: worker, on: loop)
             body.client = self
             stage = .opened(body, size: pass.size)
         case (.success(let pass), _): worker.run { pass.close() }

@@ -98,7 +98,7 @@ final class ForeignLoad: TransferSubstitute, DeadlineClient {
     }
 
     /// The record for the metrics.
-    func record(of request: URLRequest, _ response: URLResponse?) -> ExchangeRecord {
+    func record(of request: URLRequest, response: URLResponse?) -> ExchangeRecord {
         ExchangeRecord(.times(times, isFromCache ? .localCache : .unknown), request: request, response: response)
     }
 
@@ -137,17 +137,17 @@ final class ForeignLoad: TransferSubstitute, DeadlineClient {
             let event = events[next]
             if needsResponse(event) {
                 events.insert(.response(placeholder, .notAllowed), at: next)
-            } else if perform(event, &work), stage == .loading {
+            } else if perform(event, work: &work), stage == .loading {
                 next += 1
             }
         }
     }
 
     /// True if the event needs no further turn.
-    private func perform(_ event: LoadEvent, _ work: inout Int) -> Bool {
+    private func perform(_ event: LoadEvent, work: inout Int) -> Bool {
         switch event {
-        case .response(let response, let policy): begin(response, policy)
-        case .data(let data): return deliver(data, &work)
+        case .response(let response, let policy): begin(response, policy: policy)
+        case .data(let data): return deliver(data, work: &work)
         case .finished: finish()
         case .failed(let error): fail(error)
         case .cachedResponse(let cached):
@@ -180,15 +180,15 @@ final class ForeignLoad: TransferSubstitute, DeadlineClient {
         return URLResponse(url: url, mimeType: nil, expectedContentLength: -1, textEncodingName: nil)
     }
 
-    private func begin(_ response: URLResponse, _ policy: URLCache.StoragePolicy) {
+    private func begin(_ response: URLResponse, policy: URLCache.StoragePolicy) {
         guard !hasResponse, let request = load.presentRequest else { return }
         hasResponse = true
         times.responseStarted = loop.now
-        storage = ProtocolStorage(response, to: request, policy, under: scope, of: load)
+        storage = ProtocolStorage(response, to: request, policy: policy, under: scope, of: load)
         load.judge(response: .foreignResponse(response, self))
     }
 
-    private func deliver(_ data: Data, _ work: inout Int) -> Bool {
+    private func deliver(_ data: Data, work: inout Int) -> Bool {
         if offset == 0 { storage?.append(data) }
         while offset < data.count {
             guard stage == .loading, pauses.isEmpty, work > 0 else { return false }
@@ -237,7 +237,7 @@ final class ForeignLoad: TransferSubstitute, DeadlineClient {
             guard let place = challenges.firstIndex(where: { $0 === challenge }) else { return }
             challenges.remove(at: place)
             noteProgress()
-            source?.answer(challenge, disposition, credential)
+            source?.answer(challenge, disposition: disposition, credential: credential)
             if disposition == .cancelAuthenticationChallenge { load.fail(.cancelled) }
         }
     }

@@ -22,7 +22,7 @@ extension Load {
         var request = request
         let policy = redirectPolicy(of: request)
         for (name, value) in session.settings.additionalHeaders where request.value(forHTTPHeaderField: name) == nil {
-            let staysBehind = HTTPText.isSameName(name, "Host") || policy.withholds(name)
+            let staysBehind = HTTPText.isSameName(name, other: "Host") || policy.withholds(name)
             if memory?.hasLeftOrigin == true, staysBehind { continue }
             if request.withheldHeaderFields.contains(ASCII.lowered(name)) { continue }
             request.setValue(value, forHTTPHeaderField: name)
@@ -76,7 +76,7 @@ extension Load {
 
     func ask(
         _ challenge: URLAuthenticationChallenge,
-        _ answered: @escaping (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+        answered: @escaping (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
         guard let handle else { return }
         let method = challenge.protectionSpace.authenticationMethod
@@ -84,9 +84,9 @@ extension Load {
             .contains(method)
         let levels: [ChallengeDelivery.Level] =
             isOfServer ? [.session, .task] : CredentialChallenges.levels(for: method)
-        ChallengeDelivery(handle, taskDelegate?.delegate, in: session).ask(levels) { sender in
+        ChallengeDelivery(handle, taskDelegate: taskDelegate?.delegate, in: session).ask(levels) { sender in
             URLAuthenticationChallenge(authenticationChallenge: challenge, sender: sender)
-        } _: { given in
+        } answer: { given in
             answered(given?.disposition ?? .performDefaultHandling, given?.credential)
         }
     }

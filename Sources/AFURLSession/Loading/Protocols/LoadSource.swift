@@ -8,8 +8,8 @@ protocol LoadSource: AnyObject {
     /// The owner of the task has answered a challenge of this source.
     func answer(
         _ challenge: URLAuthenticationChallenge,
-        _ disposition: URLSession.AuthChallengeDisposition,
-        _ credential: URLCredential?
+        disposition: URLSession.AuthChallengeDisposition,
+        credential: URLCredential?
     )
     /// The load wants nothing more. Called once.
     func stop()
@@ -18,8 +18,8 @@ protocol LoadSource: AnyObject {
 extension LoadSource {
     func answer(
         _ challenge: URLAuthenticationChallenge,
-        _ disposition: URLSession.AuthChallengeDisposition,
-        _ credential: URLCredential?
+        disposition: URLSession.AuthChallengeDisposition,
+        credential: URLCredential?
     ) {}
 }
 

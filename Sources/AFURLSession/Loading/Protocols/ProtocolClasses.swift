@@ -45,7 +45,7 @@ final class ProtocolClasses {
     /// Asks the classes which of them loads the current request of a task.
     ///
     /// - Parameter done: Called once, on the loop, in a later turn. Nil if no class does.
-    func choose(for task: URLSessionTask, _ request: URLRequest, _ done: @escaping (Choice?) -> Void) {
+    func choose(for task: URLSessionTask, request: URLRequest, done: @escaping (Choice?) -> Void) {
         let loop = world.loop
         let classes = all
         let bound = LoopBound(confined: done, on: loop)

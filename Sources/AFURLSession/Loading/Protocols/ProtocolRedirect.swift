@@ -12,14 +12,14 @@ struct ProtocolRedirect {
     let leavesOrigin: Bool
 
     /// - Parameter memory: What the load knows of the request that the class got, and of the redirects before it.
-    init(to request: URLRequest, after memory: LoadMemory, _ policy: RedirectPolicy) throws(RedirectFailure) {
+    init(to request: URLRequest, after memory: LoadMemory, policy: RedirectPolicy) throws(RedirectFailure) {
         let (present, count) = (memory.request, memory.redirects)
         guard count < max(0, policy.maximumCount) else { throw .tooMany(count) }
         var proposed = request.openingWebSocket(like: present)
         let (from, to) = (Place(present), Place(proposed))
         if case .http(let from) = from, case .http(let to) = to {
             if from.scheme == .https, to.scheme == .http, !policy.allowsPlainText { throw .plainText(to) }
-            leavesOrigin = !RedirectRules.isSameOrigin(from, to, policy)
+            leavesOrigin = !RedirectRules.isSameOrigin(from, to: to, policy: policy)
         } else {
             leavesOrigin = from != to
         }

@@ -21,15 +21,15 @@ final class ProtocolSource: LoadSource {
         let client = ProtocolClient(LoopBound(confined: load, on: task.session.world.loop), limit: limit)
         self.client = client
         self.worker = worker
-        worker.run { [object] in object.start(choice, for: task, cache: cache, client) }
+        worker.run { [object] in object.start(choice, for: task, cache: cache, client: client) }
     }
 
     func take() -> [LoadEvent] { client.take() }
 
     func answer(
         _ challenge: URLAuthenticationChallenge,
-        _ disposition: URLSession.AuthChallengeDisposition,
-        _ credential: URLCredential?
+        disposition: URLSession.AuthChallengeDisposition,
+        credential: URLCredential?
     ) {
         guard let sender = challenge.sender else { return }
         worker.run {
@@ -70,7 +70,7 @@ private final class ProtocolObject: Sendable {
         _ choice: ProtocolClasses.Choice,
         for task: URLSessionTask,
         cache: URLCache?,
-        _ client: ProtocolClient
+        client: ProtocolClient
     ) {
         guard !isAbandoned else { return }
         let cached = cache?.cachedResponse(for: choice.request.naming(hostOf: task.session.headers))

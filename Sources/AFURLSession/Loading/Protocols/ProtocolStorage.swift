@@ -21,7 +21,7 @@ final class ProtocolStorage: StorableResponse {
     init?(
         _ response: URLResponse,
         to request: URLRequest,
-        _ policy: URLCache.StoragePolicy,
+        policy: URLCache.StoragePolicy,
         under scope: TrustScope,
         of load: Load
     ) {
@@ -64,7 +64,7 @@ final class ProtocolStorage: StorableResponse {
             let entry = CacheEntry(answer, for: request, under: scope, at: store.now, options: store.options)
         else { return }
         store.insert(entry) { former in
-            CacheRules.matches(former.head, question, under: scope, decodes: true)
+            CacheRules.matches(former.head, request: question, under: scope, decodes: true)
         }
         worker.run { store.catchUp() }
     }

@@ -23,27 +23,28 @@ final class CacheStep: LoadStep {
         load.cacheTicket = cache.ticket
         load.cookieEpoch = session.epoch(ofCookiesAddedTo: request)
         let policy = request.cachePolicy ?? session.settings.cachePolicy
-        guard cache.mayHelp(request, policy) else { return .goOn }
+        guard cache.mayHelp(request, policy: policy) else { return .goOn }
         // The cache tells responses that vary by cookies or credentials apart by these fields. A body that is not ready
         // yet changes the head, but then the cache has no answer.
         draft.hasStepFields = draft.body == nil && load.isPrepared(for: request)
         let security = request.endpoint.scheme == .https ? session.currentSecurity() : nil
         let question = load.cacheQuestion(
             draft.hasStepFields ? load.addingStepFields(to: request) : request,
-            policy,
-            security,
+            policy: policy,
+            security: security,
             isDecidedElsewhere: load.mayBeDecidedElsewhere(at: request.endpoint)
         )
         let asked = session.loop.now
         switch cache.glance(question) {
-        case .known(let finding): return act(on: finding, of: question, under: security, asked: asked, &draft, load)
+        case .known(let finding):
+            return act(on: finding, of: question, under: security, asked: asked, draft: &draft, load: load)
         case .onDisk(let look):
             return .later(asking: nil) { [self] reply in
                 cache.ask(look) { finding in
                     reply { [self] draft, load in
                         // What the cache found may have changed while the task was suspended: look it up again.
                         guard load.memory?.takePostponement() != true else { return .goOnAt(.security) }
-                        return act(on: finding, of: question, under: security, asked: asked, &draft, load)
+                        return act(on: finding, of: question, under: security, asked: asked, draft: &draft, load: load)
                     }
                 }
             }
@@ -55,8 +56,8 @@ final class CacheStep: LoadStep {
         of question: CacheQuestion,
         under security: SecurityContext?,
         asked: LoopInstant,
-        _ draft: inout RequestDraft,
-        _ load: Load
+        draft: inout RequestDraft,
+        load: Load
     ) -> Preparation {
         switch finding {
         case .network(let fields):
@@ -67,7 +68,7 @@ final class CacheStep: LoadStep {
         case .serveAndValidate(let hit, let fields):
             // A refresh has no task, so no delegate could decide about the server.
             if !load.mayBeDecidedElsewhere(at: question.request.endpoint) {
-                CacheRefresh.begin(question.request.adding(fields), hit, question, after: load)
+                CacheRefresh.begin(question.request.adding(fields), hit: hit, question: question, after: load)
             }
             return .answer(StoredAnswer(hit: hit, request: question.request, asked: asked))
         case .validate(let hit, let fields):
@@ -94,31 +95,31 @@ final class CacheStep: LoadStep {
     func learn(from head: ResponseHead, of transfer: Transfer, for owner: any RequestOwner) {
         let request = transfer.request
         guard request.head.traits.mayHaveBody || request.head.traits.isHead else { return }
-        owner.cache.note(head.status, head.headers, to: request)
+        owner.cache.note(head.status, headers: head.headers, to: request)
     }
 
     func judge(_ outcome: ExchangeOutcome, of load: Load) -> Verdict {
         guard let validation = load.memory?.validation else { return .pass }
         switch outcome {
         case .response(let pending) where pending.transfer.map { $0.key.security !== validation.security } ?? false:
-            return judgeUnderOtherRules(pending, validation, load)
-        case .response(let pending): return judge(pending, validation, load)
-        case .failure(let error): return judge(error, validation, load)
+            return judgeUnderOtherRules(pending, validation: validation, load: load)
+        case .response(let pending): return judge(pending, validation: validation, load: load)
+        case .failure(let error): return judge(error, validation: validation, load: load)
         case .foreignResponse, .foreignRedirect: return .pass
         }
     }
 
     /// Answers in place of a 304, and of an error of the server that a stored response may replace.
-    private func judge(_ pending: PendingResponse, _ validation: CacheValidation, _ load: Load) -> Verdict {
+    private func judge(_ pending: PendingResponse, validation: CacheValidation, load: Load) -> Verdict {
         let cache = load.cache
         let request = validation.question.request
         let status = pending.response.statusCode
         if status == 304, validation.isConditional {
             let confirmation = cache.confirm(
                 validation.hit,
-                pending.response.headers,
+                headers: pending.response.headers,
                 sent: validation.sent,
-                mayStore: pending.transfer.map { mayConfirm(validation, over: $0, load) } ?? false
+                mayStore: pending.transfer.map { mayConfirm(validation, over: $0, load: load) } ?? false
             )
             load.leave(pending.response)
             switch confirmation {
@@ -126,7 +127,7 @@ final class CacheStep: LoadStep {
             // The stored response cannot be used: send the request without conditions.
             case .ask:
                 guard let present = load.presentRequest else { return .pass }
-                return load.sending(present, inPlaceOf: request, nil, after: nil)
+                return load.sending(present, inPlaceOf: request, body: nil, after: nil)
             }
         }
         guard status >= 500, cache.mayReplaceError(status, with: validation.hit) else { return .pass }
@@ -137,25 +138,29 @@ final class CacheStep: LoadStep {
     /// The rules for the server have changed since the look-up, so the stored response counts no more.
     private func judgeUnderOtherRules(
         _ pending: PendingResponse,
-        _ validation: CacheValidation,
-        _ load: Load
+        validation: CacheValidation,
+        load: Load
     ) -> Verdict {
         guard pending.response.statusCode == 304, validation.isConditional, let present = load.presentRequest else {
             return .pass
         }
         load.leave(pending.response)
-        return load.sending(present, inPlaceOf: validation.question.request, nil, after: nil)
+        return load.sending(present, inPlaceOf: validation.question.request, body: nil, after: nil)
     }
 
     /// Whether the server's 304 came over a connection that all tasks that may get the stored response would accept.
-    private func mayConfirm(_ validation: CacheValidation, over transfer: Transfer, _ load: Load) -> Bool {
+    private func mayConfirm(_ validation: CacheValidation, over transfer: Transfer, load: Load) -> Bool {
         guard transfer.wasDecidedElsewhere else { return true }
-        let question = load.questionForStoring(validation.question.request, from: transfer, validation.question.policy)
+        let question = load.questionForStoring(
+            validation.question.request,
+            from: transfer,
+            policy: validation.question.policy
+        )
         return validation.hit.entry.head.partition.scope == question.scope
     }
 
     /// Answers although the load could not ask the server.
-    private func judge(_ error: LoadError, _ validation: CacheValidation, _ load: Load) -> Verdict {
+    private func judge(_ error: LoadError, validation: CacheValidation, load: Load) -> Verdict {
         guard load.response == nil, error.isSilence,
             load.cache.mayReplaceError(nil, with: validation.hit)
         else { return .pass }

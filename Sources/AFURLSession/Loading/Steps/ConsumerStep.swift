@@ -43,7 +43,7 @@ extension Load {
         guard let request = memory?.replacement?.request, let handle else { return self.request }
         return OwnRequest(
             Result { () throws(RequestRejection) in
-                try body.freeze(request, with: handle.session.headers, session.settings)
+                try body.freeze(request, with: handle.session.headers, settings: session.settings)
             }
         )
     }

@@ -18,11 +18,11 @@ final class CookieStep: LoadStep {
         }
     }
 
-    func addFields(to fields: inout HTTPHeaders, of request: WireRequest, _ load: Load, isRepeated: Bool) {
+    func addFields(to fields: inout HTTPHeaders, of request: WireRequest, load: Load, isRepeated: Bool) {
         guard !isRepeated, let cookies = load.session.cookies, !cookies.isEmpty, let access = access(of: load),
             let value = access.field(for: request.url, now: load.session.world.wallClock())
         else { return }
-        fields.append("Cookie", load.presentRequest?.cookieField(value) ?? value)
+        fields.append("Cookie", value: load.presentRequest?.cookieField(value) ?? value)
     }
 
     func learn(from head: ResponseHead, of transfer: Transfer, for owner: any RequestOwner) {
@@ -31,6 +31,6 @@ final class CookieStep: LoadStep {
     }
 
     private func access(of owner: any RequestOwner) -> CookieAccess? {
-        owner.presentRequest.flatMap { CookieAccess(owner.session.settings.cookies, $0.contents.cookies) }
+        owner.presentRequest.flatMap { CookieAccess(owner.session.settings.cookies, request: $0.contents.cookies) }
     }
 }

@@ -22,27 +22,27 @@ final class CredentialStep: LoadStep {
 
     /// Adds the credentials for a request, asked for or not. If the request goes another time, they replace those of
     /// the first time: the server may have seen them, and RFC 7616 §3.4 lets it refuse a count that it has seen.
-    func addFields(to fields: inout HTTPHeaders, of request: WireRequest, _ load: Load, isRepeated: Bool) {
+    func addFields(to fields: inout HTTPHeaders, of request: WireRequest, load: Load, isRepeated: Bool) {
         guard hasCredentials(load) else { return }
         if isRepeated, load.memory?.authentication == nil { return }
         let exchange = isRepeated ? load.memory?.authentication?.exchange : nil
-        let present = exchange ?? self.exchange(of: request, load)
-        let values = values(for: present, body: request.body.data, load)
+        let present = exchange ?? self.exchange(of: request, load: load)
+        let values = values(for: present, body: request.body.data, load: load)
         load.memory?.authentication?.exchange = present
-        if let value = values.authorization { fields.append("Authorization", value) }
-        if let value = values.proxyAuthorization { fields.append("Proxy-Authorization", value) }
+        if let value = values.authorization { fields.append("Authorization", value: value) }
+        if let value = values.proxyAuthorization { fields.append("Proxy-Authorization", value: value) }
     }
 
     private func values(
         for exchange: AuthenticationExchange,
         body: Data?,
-        _ load: Load
+        load: Load
     ) -> AuthenticationMachine.FieldValues {
         guard let present = load.presentRequest else { return AuthenticationMachine.FieldValues() }
         let former = load.memory?.authentication
         var authentication = former ?? Authentication(exchange: exchange)
         let function = authentication.machine.prepare(exchange, in: load.session.proven)
-        let bodyDigest = function.flatMap { digest(of: body, $0) }
+        let bodyDigest = function.flatMap { digest(of: body, function: $0) }
         let values = authentication.machine.fieldValues(for: exchange, bodyDigest: bodyDigest)
         if former != nil || values != AuthenticationMachine.FieldValues() {
             load.memory(beginningWith: present).authentication = authentication
@@ -50,13 +50,13 @@ final class CredentialStep: LoadStep {
         return values
     }
 
-    private func digest(of body: Data?, _ function: DigestFunction) -> [UInt8]? {
+    private func digest(of body: Data?, function: DigestFunction) -> [UInt8]? {
         guard let body, let digest = MessageDigest(function) else { return nil }
         digest.add([UInt8](body))
         return digest.finish()
     }
 
-    private func exchange(of request: WireRequest, _ load: Load) -> AuthenticationExchange {
+    private func exchange(of request: WireRequest, load: Load) -> AuthenticationExchange {
         let session = load.session
         let key = try? session.connectionKey(for: request, judgedBy: load.trustJudge(for: request.endpoint))
         let reader = key?.route.flatMap { $0.tunnels(to: request.endpoint) ? nil : $0 }
@@ -85,21 +85,21 @@ final class CredentialStep: LoadStep {
 
     func judge(_ outcome: ExchangeOutcome, of load: Load) -> Verdict {
         switch outcome {
-        case .response(let pending): judge(pending, load)
-        case .failure(let error): judge(error, load)
+        case .response(let pending): judge(pending, load: load)
+        case .failure(let error): judge(error, load: load)
         case .foreignResponse, .foreignRedirect: .pass
         }
     }
 
     /// The response may ask for credentials that the load has, or may get.
-    private func judge(_ pending: PendingResponse, _ load: Load) -> Verdict {
+    private func judge(_ pending: PendingResponse, load: Load) -> Verdict {
         let status = pending.response.statusCode
         guard let transfer = pending.transfer, let present = load.presentRequest,
             status == 401 || status == 407 || load.memory?.authentication != nil
         else { return .pass }
-        if load.memory?.authentication != nil { noteTunnel(of: transfer, load) }
+        if load.memory?.authentication != nil { noteTunnel(of: transfer, load: load) }
         var authentication =
-            load.memory?.authentication ?? Authentication(exchange: exchange(of: pending.request, load))
+            load.memory?.authentication ?? Authentication(exchange: exchange(of: pending.request, load: load))
         let step = authentication.machine.received(
             status,
             pending.response.headers,
@@ -114,19 +114,19 @@ final class CredentialStep: LoadStep {
             return .pass
         }
         load.memory(beginningWith: present).authentication = authentication
-        return take(step, pending, load)
+        return take(step, pending: pending, load: load)
     }
 
-    private func take(_ step: AuthenticationMachine.Step, _ pending: PendingResponse, _ load: Load) -> Verdict {
+    private func take(_ step: AuthenticationMachine.Step, pending: PendingResponse, load: Load) -> Verdict {
         switch step {
         case .deliver: return .pass
         case .again:
             guard let present = load.presentRequest else { return .pass }
             let body = pending.transfer?.surrenderBody()
-            return load.sending(present, inPlaceOf: pending.request, body, after: pending.response)
+            return load.sending(present, inPlaceOf: pending.request, body: body, after: pending.response)
         case .ask(let question):
-            return ask(question, after: pending.response, load) { [self, weak pending] step, load in
-                pending.map { take(step, $0, load) } ?? .pass
+            return ask(question, after: pending.response, load: load) { [self, weak pending] step, load in
+                pending.map { take(step, pending: $0, load: load) } ?? .pass
             }
         case .cancel: return .fail(.cancelled)
         case .fail(let rejection): return .fail(.rejected(rejection), showing: pending.response)
@@ -136,17 +136,17 @@ final class CredentialStep: LoadStep {
     private func ask(
         _ question: CredentialQuestion,
         after response: HTTPURLResponse,
-        _ load: Load,
-        _ take: @escaping (AuthenticationMachine.Step, Load) -> Verdict
+        load: Load,
+        take: @escaping (AuthenticationMachine.Step, Load) -> Verdict
     ) -> Verdict {
         guard let task = load.handle else { return .pass }
         load.trace?.challenged(question.space, failures: question.previousFailureCount)
-        let challenges = CredentialChallenges(task, load.taskDelegate?.delegate, in: load.session)
+        let challenges = CredentialChallenges(task, taskDelegate: load.taskDelegate?.delegate, in: load.session)
         return .later(asking: .challenge) { reply in
             challenges.ask(question, after: response) { disposition, credential in
                 reply { load, _ in
                     guard var authentication = load.memory?.authentication else { return .pass }
-                    let answer = CredentialAnswer(disposition, credential)
+                    let answer = CredentialAnswer(disposition, credential: credential)
                     let step = authentication.machine.answered(answer, in: load.session.proven)
                     load.memory?.authentication = authentication
                     return take(step, load)
@@ -163,8 +163,8 @@ final class CredentialStep: LoadStep {
     /// be sent again.
     func address(_ key: ConnectionKey, by route: ProxyRoute, for request: WireRequest, of load: Load) -> ConnectionKey {
         guard hasCredentials(load), let tunnel = exchange(through: route, by: key, of: load) else { return key }
-        let own = load.memory?.authentication?.exchange ?? exchange(of: request, load)
-        let value = values(for: tunnel, body: nil, load).proxyAuthorization
+        let own = load.memory?.authentication?.exchange ?? exchange(of: request, load: load)
+        let value = values(for: tunnel, body: nil, load: load).proxyAuthorization
         load.memory?.authentication?.exchange = own
         return value.map { key.led(by: route.authorized(by: HTTPText.decode($0))) } ?? key
     }
@@ -188,14 +188,14 @@ final class CredentialStep: LoadStep {
     }
 
     /// A proxy that made the tunnel has accepted the credentials.
-    private func noteTunnel(of transfer: Transfer, _ load: Load) {
+    private func noteTunnel(of transfer: Transfer, load: Load) {
         guard let route = transfer.key.route, let exchange = exchange(through: route, by: transfer.key, of: load)
         else { return }
         _ = load.memory?.authentication?.machine.received(200, HTTPHeaders(), to: exchange, in: load.session.proven)
     }
 
     /// A proxy may ask for a credential that the load has, or may get from its delegate.
-    private func judge(_ error: LoadError, _ load: Load) -> Verdict {
+    private func judge(_ error: LoadError, load: Load) -> Verdict {
         guard case .transfer(.proxy(let failure)) = error, let head = failure.challenge,
             let present = load.presentRequest, let transfer = load.transfer,
             let exchange = exchange(through: failure.route, by: transfer.key, of: load)
@@ -205,14 +205,14 @@ final class CredentialStep: LoadStep {
         let step = authentication.machine.received(head.status, head.headers, to: exchange, in: load.session.proven)
         memory.authentication = authentication
         let response = HTTPURLResponse(url: transfer.request.location, head: head)
-        return take(step, of: error, response, load)
+        return take(step, of: error, response: response, load: load)
     }
 
     private func take(
         _ step: AuthenticationMachine.Step,
         of error: LoadError,
-        _ response: HTTPURLResponse,
-        _ load: Load
+        response: HTTPURLResponse,
+        load: Load
     ) -> Verdict {
         switch step {
         // The response of a proxy never passes for the server's.
@@ -220,9 +220,11 @@ final class CredentialStep: LoadStep {
         case .again:
             guard let present = load.presentRequest, let transfer = load.transfer else { return .fail(error) }
             load.memory?.refusal = response
-            return load.sending(present, inPlaceOf: transfer.request, transfer.surrenderBody(), after: nil)
+            return load.sending(present, inPlaceOf: transfer.request, body: transfer.surrenderBody(), after: nil)
         case .ask(let question):
-            return ask(question, after: response, load) { [self] step, load in take(step, of: error, response, load) }
+            return ask(question, after: response, load: load) { [self] step, load in
+                take(step, of: error, response: response, load: load)
+            }
         case .cancel: return .fail(.cancelled)
         case .fail(let rejection): return .fail(.rejected(rejection))
         }

@@ -6,12 +6,12 @@ final class EarliestDateStep: LoadStep {
     func prepare(_ draft: inout RequestDraft, of load: Load) -> Preparation {
         if let date = draft.history?.date, let present = load.presentRequest {
             let seconds = date.timeIntervalSinceNow
-            if seconds > 0 { return wait(seconds, load.memory(beginningWith: present), load) }
+            if seconds > 0 { return wait(seconds, memory: load.memory(beginningWith: present), load: load) }
         }
         return .goOn
     }
 
-    private func wait(_ seconds: TimeInterval, _ memory: LoadMemory, _ load: Load) -> Preparation {
+    private func wait(_ seconds: TimeInterval, memory: LoadMemory, load: Load) -> Preparation {
         .later(asking: nil, isTimed: false) { reply in
             memory.delay = DelayTimer(after: LoopInterval(timeout: seconds), on: load.session.loop) { [self] in
                 reply { [self] _, load in dateHasCome(load) }
@@ -30,7 +30,7 @@ final class EarliestDateStep: LoadStep {
             let loop = load.session.loop
             let bound = LoopBound(
                 confined: { (disposition: URLSession.DelayedRequestDisposition, request: URLRequest?) in
-                    reply { [self] draft, _ in answered(disposition, request, &draft) }
+                    reply { [self] draft, _ in answered(disposition, request: request, draft: &draft) }
                 },
                 on: loop
             )
@@ -51,8 +51,8 @@ final class EarliestDateStep: LoadStep {
 
     private func answered(
         _ disposition: URLSession.DelayedRequestDisposition,
-        _ request: URLRequest?,
-        _ draft: inout RequestDraft
+        request: URLRequest?,
+        draft: inout RequestDraft
     ) -> Preparation {
         switch (disposition, request) {
         case (.cancel, _): return .fail(.cancelled)
@@ -69,7 +69,7 @@ final class DelayTimer: TimerTarget, StopsWithLoad {
     private let fire: () -> Void
     private var timer: TimerID?
 
-    init(after interval: LoopInterval, on loop: EventLoop, _ fire: @escaping () -> Void) {
+    init(after interval: LoopInterval, on loop: EventLoop, fire: @escaping () -> Void) {
         self.loop = loop
         self.fire = fire
         timer = loop.startTimer(at: loop.now + interval, in: .all, for: self)

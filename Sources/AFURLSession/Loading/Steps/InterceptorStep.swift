@@ -15,7 +15,7 @@ final class InterceptorStep: LoadStep {
 
     func prepare(_ draft: inout RequestDraft, of load: Load) -> Preparation {
         if let interception = load.memory?.interception, let wait = interception.takeWait() {
-            return waitToRepeat(wait, interception, &draft, load)
+            return waitToRepeat(wait, interception: interception, draft: &draft, load: load)
         }
         guard isIntercepted(load), let present = load.presentRequest else { return .goOn }
         let interceptors = load.handle?.interceptors(before: shared) ?? []
@@ -24,9 +24,9 @@ final class InterceptorStep: LoadStep {
         let interception = memory.interception ?? Interception(interceptors, in: load.takeCallerContext())
         memory.interception = interception
         interception.beginAnew()
-        return adapt(interception, load) { [self] adapted, draft, load in
+        return adapt(interception, load: load) { [self] adapted, draft, load in
             interception.note(adapted)
-            loadAnew(adapted.request, OwnRequest(adapted.frozen), &draft, load)
+            loadAnew(adapted.request, wire: OwnRequest(adapted.frozen), draft: &draft, load: load)
             return .goOn
         }
     }
@@ -40,7 +40,7 @@ final class InterceptorStep: LoadStep {
     }
 
     /// Loads a request whose body the session has not sent yet.
-    private func loadAnew(_ request: URLRequest, _ wire: OwnRequest, _ draft: inout RequestDraft, _ load: Load) {
+    private func loadAnew(_ request: URLRequest, wire: OwnRequest, draft: inout RequestDraft, load: Load) {
         guard let memory = load.memory else { return }
         memory.request = request
         load.becomes(request)
@@ -54,8 +54,8 @@ final class InterceptorStep: LoadStep {
 
     private func adapt(
         _ interception: Interception,
-        _ load: Load,
-        _ done: @escaping (AdaptedRequest, inout RequestDraft, Load) -> Preparation
+        load: Load,
+        done: @escaping (AdaptedRequest, inout RequestDraft, Load) -> Preparation
     ) -> Preparation {
         guard let task = load.handle, let memory = load.memory else { return .goOn }
         let unadapted = interception.unadapted(in: memory)
@@ -63,8 +63,8 @@ final class InterceptorStep: LoadStep {
         let source = unadapted.hasDroppedBody ? .request : load.body
         return .later(asking: .interceptor("adapt(_:for:)")) { reply in
             interception.ask(in: load.session.world) { [interceptors = interception.interceptors] in
-                await AdaptedRequest.result(of: request, by: interceptors, for: task, source)
-            } _: { answer in
+                await AdaptedRequest.result(of: request, by: interceptors, for: task, body: source)
+            } answered: { answer in
                 reply { draft, load in
                     switch answer {
                     case .success(let adapted):
@@ -80,19 +80,19 @@ final class InterceptorStep: LoadStep {
     // MARK: - After an attempt
 
     func judge(_ outcome: ExchangeOutcome, of load: Load) -> Verdict {
-        guard let interception = load.memory?.interception, mayAsk(about: outcome, load),
-            let attempt = failedAttempt(outcome, interception, load)
+        guard let interception = load.memory?.interception, mayAsk(about: outcome, load: load),
+            let attempt = failedAttempt(outcome, interception: interception, load: load)
         else { return .pass }
         return .later(asking: .interceptor("retry(after:)")) { [self] reply in
             interception.ask(in: load.session.world) { [interceptors = interception.interceptors] in
                 await interceptors.decision(after: attempt)
-            } _: { decision in
-                reply { [self] load, outcome in decided(decision, outcome, load) }
+            } answered: { decision in
+                reply { [self] load, outcome in decided(decision, outcome: outcome, load: load) }
             }
         }
     }
 
-    private func mayAsk(about outcome: ExchangeOutcome, _ load: Load) -> Bool {
+    private func mayAsk(about outcome: ExchangeOutcome, load: Load) -> Bool {
         switch outcome {
         case .response(let pending): pending.response.statusCode >= 400 && pending.transfer != nil
         case .failure(let error): error.mayHeal && (load.response == nil || load.consumer.mayStartOver)
@@ -101,8 +101,7 @@ final class InterceptorStep: LoadStep {
         }
     }
 
-    private func failedAttempt(_ outcome: ExchangeOutcome, _ interception: Interception, _ load: Load) -> FailedAttempt?
-    {
+    private func failedAttempt(_ outcome: ExchangeOutcome, interception: Interception, load: Load) -> FailedAttempt? {
         guard let request = load.presentRequest else { return nil }
         let now = load.session.loop.now
         let world = load.session.world
@@ -132,27 +131,27 @@ final class InterceptorStep: LoadStep {
 
     // MARK: - After the decision
 
-    private func decided(_ decision: RetryDecision, _ outcome: ExchangeOutcome, _ load: Load) -> Verdict {
+    private func decided(_ decision: RetryDecision, outcome: ExchangeOutcome, load: Load) -> Verdict {
         switch decision {
         case .giveUp: return .pass
-        case .retry(let wait): return retry(after: wait, outcome, load)
+        case .retry(let wait): return retry(after: wait, outcome: outcome, load: load)
         case .fail(let error): return .fail(LoadError(thrown: error), showing: outcome.response)
         }
     }
 
-    private func retry(after wait: Duration, _ outcome: ExchangeOutcome, _ load: Load) -> Verdict {
+    private func retry(after wait: Duration, outcome: ExchangeOutcome, load: Load) -> Verdict {
         guard let memory = load.memory, let interception = memory.interception else { return .pass }
-        if let refusal = refusal(of: wait, interception, load) {
+        if let refusal = refusal(of: wait, interception: interception, load: load) {
             interception.refusal = refusal
             return .pass
         }
         load.trace?.retries(as: interception.attempt + 1, after: wait)
-        let repetition = leaveAttempt(outcome, load)
+        let repetition = leaveAttempt(outcome, load: load)
         interception.begin(repetition, after: outcome.response?.statusCode, waiting: wait)
         return .send(RequestDraft(load.ownWire), from: .interceptors)
     }
 
-    private func refusal(of wait: Duration, _ interception: Interception, _ load: Load) -> RetryRefusal? {
+    private func refusal(of wait: Duration, interception: Interception, load: Load) -> RetryRefusal? {
         if !canSendBodyAgain(load) { return .bodyIsGone }
         if interception.attempt >= Interception.mostAttempts { return .tooManyAttempts }
         let now = load.session.loop.now
@@ -160,7 +159,7 @@ final class InterceptorStep: LoadStep {
     }
 
     /// Ends the present attempt, and keeps what the next one needs.
-    private func leaveAttempt(_ outcome: ExchangeOutcome, _ load: Load) -> Interception.Repetition {
+    private func leaveAttempt(_ outcome: ExchangeOutcome, load: Load) -> Interception.Repetition {
         if load.response != nil { load.startConsumerOver() }
         guard load.memory?.foreign == nil else {
             load.leaveForeign(outcome.response)
@@ -178,33 +177,37 @@ final class InterceptorStep: LoadStep {
 
     private func waitToRepeat(
         _ wait: Duration,
-        _ interception: Interception,
-        _ draft: inout RequestDraft,
-        _ load: Load
+        interception: Interception,
+        draft: inout RequestDraft,
+        load: Load
     ) -> Preparation {
-        guard wait > .zero else { return beginRepetition(interception, &draft, load) }
+        guard wait > .zero else { return beginRepetition(interception, draft: &draft, load: load) }
         return .later(asking: nil) { [self] reply in
             interception.wait(for: wait, on: load.session.loop) {
-                reply { [self] draft, load in beginRepetition(interception, &draft, load) }
+                reply { [self] draft, load in beginRepetition(interception, draft: &draft, load: load) }
             }
         }
     }
 
     private func beginRepetition(
         _ interception: Interception,
-        _ draft: inout RequestDraft,
-        _ load: Load
+        draft: inout RequestDraft,
+        load: Load
     ) -> Preparation {
         guard let memory = load.memory else { return .goOn }
         guard memory.headBytes <= Load.headBudget else { return .fail(.tooManyHeads) }
         // In another origin only the redirect rules know what the request may hold.
-        guard !memory.hasLeftOrigin else { return repeatAttempt(memory.request, interception, &draft, load) }
-        return adapt(interception, load) { [self] adapted, draft, load in
+        guard !memory.hasLeftOrigin else {
+            return repeatAttempt(memory.request, interception: interception, draft: &draft, load: load)
+        }
+        return adapt(interception, load: load) { [self] adapted, draft, load in
             let hasSameBody = !adapted.hasOwnBody && !interception.hasOwnBody
             interception.note(adapted)
-            if hasSameBody { return repeatAttempt(adapted.request, interception, &draft, load) }
+            if hasSameBody {
+                return repeatAttempt(adapted.request, interception: interception, draft: &draft, load: load)
+            }
             interception.takeRepetition()?.body?.close()
-            loadAnew(adapted.request, OwnRequest(adapted.frozen), &draft, load)
+            loadAnew(adapted.request, wire: OwnRequest(adapted.frozen), draft: &draft, load: load)
             return .goOn
         }
     }
@@ -212,13 +215,13 @@ final class InterceptorStep: LoadStep {
     /// Sends the former request again, with the body that went with it.
     private func repeatAttempt(
         _ request: URLRequest,
-        _ interception: Interception,
-        _ draft: inout RequestDraft,
-        _ load: Load
+        interception: Interception,
+        draft: inout RequestDraft,
+        load: Load
     ) -> Preparation {
         guard let task = load.handle, let repetition = interception.takeRepetition() else { return .goOn }
         if let former = repetition.former {
-            switch load.sending(request, inPlaceOf: former, repetition.body, after: nil) {
+            switch load.sending(request, inPlaceOf: former, body: repetition.body, after: nil) {
             case .send(let made, let entry):
                 draft = made
                 return .goOnAt(entry)
@@ -229,9 +232,9 @@ final class InterceptorStep: LoadStep {
         // The URL protocol class that loaded it may refuse it this time.
         let defaults = load.headers(of: task, for: request)
         let wire = Result { () throws(RequestRejection) in
-            try load.presentBody.freeze(request, with: defaults, load.session.settings)
+            try load.presentBody.freeze(request, with: defaults, settings: load.session.settings)
         }
-        loadAnew(request, OwnRequest(wire), &draft, load)
+        loadAnew(request, wire: OwnRequest(wire), draft: &draft, load: load)
         return .goOn
     }
 }

@@ -8,18 +8,18 @@ final class RedirectStep: LoadStep {
     func judge(_ outcome: ExchangeOutcome, of load: Load) -> Verdict {
         switch outcome {
         case .response(let pending) where pending.mayRedirect:
-            pending.transfer == nil ? judgeSoon(pending, load) : judge(pending, load)
-        case .foreignRedirect(let request, let response, _): judge(request, response, load)
+            pending.transfer == nil ? judgeSoon(pending, load: load) : judge(pending, load: load)
+        case .foreignRedirect(let request, let response, _): judge(request, response: response, load: load)
         case .response, .failure, .foreignResponse: .pass
         }
     }
 
     /// Decides about a stored redirect in a later turn of the loop: the target may be a stored redirect as well, and
     /// each further one would be a few calls deeper on the stack.
-    private func judgeSoon(_ pending: PendingResponse, _ load: Load) -> Verdict {
+    private func judgeSoon(_ pending: PendingResponse, load: Load) -> Verdict {
         .later(asking: nil) { [self] reply in
             let waiting = LoopBound(
-                confined: { reply { [self] load, _ in judge(pending, load) } },
+                confined: { reply { [self] load, _ in judge(pending, load: load) } },
                 on: load.session.loop
             )
             load.session.loop.enqueue(in: .all) { waiting.value() }
@@ -28,7 +28,7 @@ final class RedirectStep: LoadStep {
 
     // MARK: - Redirects of servers
 
-    private func judge(_ pending: PendingResponse, _ load: Load) -> Verdict {
+    private func judge(_ pending: PendingResponse, load: Load) -> Verdict {
         guard let request = load.presentRequest else { return .pass }
         let question = RedirectRules.Question(
             request: request,
@@ -42,45 +42,47 @@ final class RedirectStep: LoadStep {
         )
         switch RedirectRules.decide(question) {
         case .deliver: return .pass
-        case .refuse(let failure): return refuse(failure, pending)
+        case .refuse(let failure): return refuse(failure, pending: pending)
         case .follow(let proposal):
-            let asked = ask(about: pending.response, proposal.request, load) { [self, weak pending] request, load in
-                pending.map { answered(request, to: proposal, $0, load) } ?? .pass
+            let asked = ask(about: pending.response, request: proposal.request, load: load) {
+                [self, weak pending] request, load in
+                pending.map { answered(request, to: proposal, pending: $0, load: load) } ?? .pass
             }
-            return asked ?? followUnasked(proposal, pending, load)
+            return asked ?? followUnasked(proposal, pending: pending, load: load)
         }
     }
 
     private func answered(
         _ request: URLRequest?,
         to proposal: RedirectRules.Proposal,
-        _ pending: PendingResponse,
-        _ load: Load
+        pending: PendingResponse,
+        load: Load
     ) -> Verdict {
         guard let request else { return .pass }
         let isUnchanged = request.isUnanswered || proposal.isForeign && request.url == proposal.request.url
         return isUnchanged
-            ? followUnasked(proposal, pending, load) : follow(request, proposal, pending, load)
+            ? followUnasked(proposal, pending: pending, load: load)
+            : follow(request, proposal: proposal, pending: pending, load: load)
     }
 
     private func followUnasked(
         _ proposal: RedirectRules.Proposal,
-        _ pending: PendingResponse,
-        _ load: Load
+        pending: PendingResponse,
+        load: Load
     ) -> Verdict {
-        if let objection = proposal.objection { return refuse(objection, pending) }
-        return follow(proposal.request, proposal, pending, load)
+        if let objection = proposal.objection { return refuse(objection, pending: pending) }
+        return follow(proposal.request, proposal: proposal, pending: pending, load: load)
     }
 
-    private func refuse(_ failure: RedirectFailure, _ pending: PendingResponse) -> Verdict {
+    private func refuse(_ failure: RedirectFailure, pending: PendingResponse) -> Verdict {
         .fail(.redirect(failure), showing: pending.response)
     }
 
     private func follow(
         _ request: URLRequest,
-        _ proposal: RedirectRules.Proposal,
-        _ pending: PendingResponse,
-        _ load: Load
+        proposal: RedirectRules.Proposal,
+        pending: PendingResponse,
+        load: Load
     ) -> Verdict {
         guard let present = load.presentRequest else { return .pass }
         let memory = load.memory(beginningWith: present)
@@ -92,21 +94,21 @@ final class RedirectStep: LoadStep {
             if let url = request.url, let secured = load.session.withTLS(url, to: target.endpoint) {
                 request.url = secured
             } else if from.scheme == .https, target.endpoint.scheme == .http, !policy.allowsPlainText {
-                return refuse(.plainText(target.endpoint), pending)
+                return refuse(.plainText(target.endpoint), pending: pending)
             }
-            leavesOrigin = !RedirectRules.isSameOrigin(from, target.endpoint, policy)
-            if leavesOrigin { request = RedirectRules.withoutSecrets(request, known: proposal.request, policy) }
+            leavesOrigin = !RedirectRules.isSameOrigin(from, to: target.endpoint, policy: policy)
+            if leavesOrigin { request = RedirectRules.withoutSecrets(request, known: proposal.request, policy: policy) }
         }
         memory.redirects += 1
         load.trace?.redirected(pending.response.statusCode, to: request.url)
         memory.hasLeftOrigin = memory.hasLeftOrigin || leavesOrigin
         let keepsBody = proposal.keepsBody && request.keepsBody(of: proposal.request)
-        store(pending, load)
+        store(pending, load: load)
         let body = pending.transfer?.surrenderBody()
         return load.sending(
             request,
             inPlaceOf: pending.request,
-            body,
+            body: body,
             keepsBody: keepsBody,
             after: pending.response,
             from: .classes
@@ -114,7 +116,7 @@ final class RedirectStep: LoadStep {
     }
 
     /// Stores a redirect without asking the delegate, and without reading more of its body than otherwise.
-    private func store(_ pending: PendingResponse, _ load: Load) {
+    private func store(_ pending: PendingResponse, load: Load) {
         guard let transfer = pending.transfer else { return }
         // A coded body would have to be decoded first, only for the cache.
         guard !pending.response.headers.contains("Content-Encoding"),
@@ -133,9 +135,9 @@ final class RedirectStep: LoadStep {
     /// Nil if there is no delegate to ask.
     private func ask(
         about response: HTTPURLResponse,
-        _ request: URLRequest,
-        _ load: Load,
-        _ answered: @escaping (URLRequest?, Load) -> Verdict
+        request: URLRequest,
+        load: Load,
+        answered: @escaping (URLRequest?, Load) -> Verdict
     ) -> Verdict? {
         guard let (delegate, task) = load.taskDelegate, !load.session.isMissing(.willRedirect, in: delegate) else {
             return nil
@@ -162,7 +164,7 @@ final class RedirectStep: LoadStep {
 
     // MARK: - Redirects of classes
 
-    private func judge(_ request: URLRequest, _ response: URLResponse, _ load: Load) -> Verdict {
+    private func judge(_ request: URLRequest, response: URLResponse, load: Load) -> Verdict {
         guard let memory = load.memory else { return .pass }
         // The class has delivered a part of what it now leads away from.
         if load.response != nil {
@@ -171,25 +173,30 @@ final class RedirectStep: LoadStep {
         }
         let redirect: ProtocolRedirect
         do throws(RedirectFailure) {
-            redirect = try ProtocolRedirect(to: request, after: memory, load.redirectPolicy(of: memory.request))
+            redirect = try ProtocolRedirect(to: request, after: memory, policy: load.redirectPolicy(of: memory.request))
         } catch {
             return .fail(.redirect(error), showing: response)
         }
         let answered = { [self] (request: URLRequest?, load: Load) -> Verdict in
             guard let request else { return .pass }
-            return follow(request.isUnanswered ? redirect.request : request, redirect.request, response, load)
+            return follow(
+                request.isUnanswered ? redirect.request : request,
+                proposal: redirect.request,
+                response: response,
+                load: load
+            )
         }
         guard let http = response as? HTTPURLResponse,
-            let asked = ask(about: http, redirect.request, load, answered)
+            let asked = ask(about: http, request: redirect.request, load: load, answered: answered)
         else { return answered(redirect.request, load) }
         return asked
     }
 
     private func follow(
         _ request: URLRequest,
-        _ proposal: URLRequest,
-        _ response: URLResponse,
-        _ load: Load
+        proposal: URLRequest,
+        response: URLResponse,
+        load: Load
     ) -> Verdict {
         guard let memory = load.memory else { return .pass }
         var request = request.openingWebSocket(like: proposal)
@@ -197,11 +204,11 @@ final class RedirectStep: LoadStep {
         let leavesOrigin: Bool
         do throws(RedirectFailure) {
             // The delegate may name another URL than the class: the same rules hold for it.
-            leavesOrigin = try ProtocolRedirect(to: request, after: memory, policy).leavesOrigin
+            leavesOrigin = try ProtocolRedirect(to: request, after: memory, policy: policy).leavesOrigin
         } catch {
             return .fail(.redirect(error), showing: response)
         }
-        if leavesOrigin { request = RedirectRules.withoutSecrets(request, known: proposal, policy) }
+        if leavesOrigin { request = RedirectRules.withoutSecrets(request, known: proposal, policy: policy) }
         let mayKeepBody =
             request.contents.method == memory.request.contents.method && !ProtocolRedirect.dropsBody(response)
             && !memory.hasDroppedBody
@@ -214,16 +221,19 @@ final class RedirectStep: LoadStep {
         guard let task = load.handle else { return .pass }
         let defaults = load.headers(of: task, for: request)
         let keepsBody = mayKeepBody && !load.body.isReplaced(in: request)
-        return .send(draft(of: request, defaults, keepsBody: keepsBody, after: response, load), from: .classes)
+        return .send(
+            draft(of: request, defaults: defaults, keepsBody: keepsBody, after: response, load: load),
+            from: .classes
+        )
     }
 
     /// The request as the network gets it, if no class takes the target. Never a file.
     private func draft(
         of request: URLRequest,
-        _ defaults: HeaderDefaults,
+        defaults: HeaderDefaults,
         keepsBody: Bool,
         after response: URLResponse,
-        _ load: Load
+        load: Load
     ) -> RequestDraft {
         var made = request
         switch load.body {

@@ -22,7 +22,7 @@ final class TransportSecurityStep: LoadStep {
         else { return .fail(.plainTextForbidden) }
         made.url = secured
         do throws(RequestRejection) {
-            draft.wire = .ready(try load.freeze(made, request, with: load.headers(of: task, for: made)))
+            draft.wire = .ready(try load.freeze(made, former: request, with: load.headers(of: task, for: made)))
         } catch {
             return .fail(.rejected(error))
         }

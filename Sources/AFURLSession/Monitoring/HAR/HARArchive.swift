@@ -43,12 +43,12 @@ struct HAREntry: Encodable {
         case omittedMessages = "_webSocketMessagesOmitted"
     }
 
-    init(_ exchange: RecordedExchange, _ mask: SecretMask?) {
+    init(_ exchange: RecordedExchange, mask: SecretMask?) {
         startedDateTime = exchange.dates.fetchStart.harText
         timings = HARTimings(exchange.dates, end: exchange.end)
         time = timings.total
-        request = HARRequest(exchange, mask)
-        response = HARResponse(exchange, mask)
+        request = HARRequest(exchange, mask: mask)
+        response = HARResponse(exchange, mask: mask)
         cache = HARCache(exchange)
         serverIPAddress = exchange.remote
         connection = exchange.connection.map(String.init)

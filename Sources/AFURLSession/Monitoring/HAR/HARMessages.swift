@@ -15,26 +15,26 @@ struct HARRequest: Encodable {
     let bodySize: Int64
     let comment: String?
 
-    init(_ exchange: RecordedExchange, _ mask: SecretMask?) {
+    init(_ exchange: RecordedExchange, mask: SecretMask?) {
         let fields = exchange.fields.fields
         method = exchange.method
         url = exchange.location.map { mask?.url($0) ?? $0.absoluteString } ?? ""
         headers = fields.map { HARPair(name: $0.name, value: mask?.value($0.value, of: $0.name) ?? $0.value) }
-        cookies = headers.filter { HTTPText.isSameName($0.name, "Cookie") }.flatMap { HARCookie.list($0.value) }
+        cookies = headers.filter { HTTPText.isSameName($0.name, other: "Cookie") }.flatMap { HARCookie.list($0.value) }
         let query = url.prefix { $0 != "#" }.drop { $0 != "?" }.dropFirst()
         queryString = HARPair.list(query)
         headersSize = exchange.sentHeadBytes > 0 ? exchange.sentHeadBytes : -1
         bodySize = exchange.sentBodyBytes
-        let type = fields.first { HTTPText.isSameName($0.name, "Content-Type") }?.value ?? ""
+        let type = fields.first { HTTPText.isSameName($0.name, other: "Content-Type") }?.value ?? ""
         switch exchange.requestBody {
         case .none:
             postData = nil
             comment = nil
         case .whole(let data):
-            postData = HARPostData(data, type, mask)
+            postData = HARPostData(data, type: type, mask: mask)
             comment = nil
         case .omitted(let reason):
-            postData = HARPostData(omittedFor: reason, type)
+            postData = HARPostData(omittedFor: reason, type: type)
             comment = reason
         }
     }
@@ -48,7 +48,7 @@ struct HARPostData: Encodable {
     /// `base64` if the body is no text.
     let _encoding: String?
 
-    init(_ data: Data, _ type: String, _ mask: SecretMask?) {
+    init(_ data: Data, type: String, mask: SecretMask?) {
         let isForm = ASCII.lowered(type).hasPrefix("application/x-www-form-urlencoded")
         mimeType = type
         (text, _encoding) = (mask?.body(data, type: type) ?? data).harText
@@ -56,7 +56,7 @@ struct HARPostData: Encodable {
         comment = nil
     }
 
-    init(omittedFor reason: String, _ type: String) {
+    init(omittedFor reason: String, type: String) {
         mimeType = type
         params = []
         text = ""
@@ -78,7 +78,7 @@ struct HARResponse: Encodable {
     /// True if the cache answered.
     let _fromCache: Bool?
 
-    init(_ exchange: RecordedExchange, _ mask: SecretMask?) {
+    init(_ exchange: RecordedExchange, mask: SecretMask?) {
         let response = exchange.response
         let fields = response?.headerFields ?? []
         let isCached = exchange.fetchType == .localCache
@@ -86,9 +86,11 @@ struct HARResponse: Encodable {
         statusText = response.map { HTTPURLResponse.localizedString(forStatusCode: $0.statusCode) } ?? ""
         httpVersion = response.map { $0.version == .http10 ? "HTTP/1.0" : "HTTP/1.1" } ?? ""
         headers = fields.map { HARPair(name: $0.name, value: mask?.value($0.value, of: $0.name) ?? $0.value) }
-        cookies = headers.filter { HTTPText.isSameName($0.name, "Set-Cookie") }.compactMap { HARCookie(set: $0.value) }
-        redirectURL = headers.first { HTTPText.isSameName($0.name, "Location") }?.value ?? ""
-        content = HARContent(exchange, mask)
+        cookies = headers.filter { HTTPText.isSameName($0.name, other: "Set-Cookie") }.compactMap {
+            HARCookie(set: $0.value)
+        }
+        redirectURL = headers.first { HTTPText.isSameName($0.name, other: "Location") }?.value ?? ""
+        content = HARContent(exchange, mask: mask)
         headersSize = exchange.receivedHeadBytes > 0 ? exchange.receivedHeadBytes : -1
         bodySize = response == nil ? -1 : exchange.receivedBodyBytes
         _fromCache = isCached ? true : nil
@@ -103,7 +105,7 @@ struct HARContent: Encodable {
     let encoding: String?
     let comment: String?
 
-    init(_ exchange: RecordedExchange, _ mask: SecretMask?) {
+    init(_ exchange: RecordedExchange, mask: SecretMask?) {
         size = exchange.decodedBodyBytes
         let saved = exchange.decodedBodyBytes - exchange.receivedBodyBytes
         compression = exchange.fetchType == .networkLoad && saved > 0 ? saved : nil
@@ -207,17 +209,17 @@ struct HARTimings: Encodable {
 
     init(_ dates: TransactionDates, end: Date) {
         /// A phase that did not end took until the end of the attempt.
-        func span(_ from: Date?, _ to: Date?) -> Double? {
+        func span(_ from: Date?, to: Date?) -> Double? {
             from.map { Self.rounded(max(0, (to ?? end).timeIntervalSince($0)) * 1000) }
         }
-        dns = span(dates.lookupStart, dates.lookupEnd) ?? -1
-        connect = span(dates.connectStart, dates.connectEnd) ?? -1
-        ssl = span(dates.secureStart, dates.secureEnd) ?? -1
-        send = span(dates.requestStart, dates.requestEnd ?? dates.responseStart) ?? 0
-        wait = span(dates.requestEnd, dates.responseStart) ?? 0
-        receive = span(dates.responseStart, end) ?? 0
+        dns = span(dates.lookupStart, to: dates.lookupEnd) ?? -1
+        connect = span(dates.connectStart, to: dates.connectEnd) ?? -1
+        ssl = span(dates.secureStart, to: dates.secureEnd) ?? -1
+        send = span(dates.requestStart, to: dates.requestEnd ?? dates.responseStart) ?? 0
+        wait = span(dates.requestEnd, to: dates.responseStart) ?? 0
+        receive = span(dates.responseStart, to: end) ?? 0
         let known = max(0, dns) + max(0, connect) + send + wait + receive
-        blocked = Self.rounded(max(0, (span(dates.fetchStart, end) ?? 0) - known))
+        blocked = Self.rounded(max(0, (span(dates.fetchStart, to: end) ?? 0) - known))
     }
 
     var total: Double { Self.rounded(blocked + max(0, dns) + max(0, connect) + send + wait + receive) }

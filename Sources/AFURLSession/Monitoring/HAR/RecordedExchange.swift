@@ -35,7 +35,7 @@ struct RecordedExchange: Sendable {
     /// How many of its messages were not kept.
     var omittedMessages = 0
 
-    private init(_ attempt: ExchangeAttempt, _ dates: TransactionDates, end: Date, failure: String?) {
+    private init(_ attempt: ExchangeAttempt, dates: TransactionDates, end: Date, failure: String?) {
         let times = attempt.times
         self.dates = dates
         self.end = dates.responseEnd ?? end
@@ -63,9 +63,9 @@ struct RecordedExchange: Sendable {
     ///   - error: Why the task failed.
     static func list(
         _ attempts: [ExchangeAttempt],
-        _ body: BodyExcerpt?,
-        _ messages: RecordedMessages?,
-        _ error: (any Error)?,
+        body: BodyExcerpt?,
+        messages: RecordedMessages?,
+        error: (any Error)?,
         now: LoopInstant
     ) -> [RecordedExchange] {
         let clock = WallClock(now: now)
@@ -74,11 +74,11 @@ struct RecordedExchange: Sendable {
         var isLast = true
         var list: [RecordedExchange] = []
         for attempt in attempts.reversed() {
-            let dates = TransactionDates(attempt.times, clock)
-            var exchange = RecordedExchange(attempt, dates, end: end, failure: failure)
-            exchange.responseBody = Body(receivedWith: exchange, isLast ? body : nil)
+            let dates = TransactionDates(attempt.times, clock: clock)
+            var exchange = RecordedExchange(attempt, dates: dates, end: end, failure: failure)
+            exchange.responseBody = Body(receivedWith: exchange, body: isLast ? body : nil)
             if isLast, let messages {
-                exchange.messages = messages.messages.map { HARMessage($0, clock) }
+                exchange.messages = messages.messages.map { HARMessage($0, clock: clock) }
                 exchange.omittedMessages = messages.omitted
             }
             list.append(exchange)
@@ -114,7 +114,7 @@ extension RecordedExchange.Body {
     }
 
     /// - Parameter body: Nil if the task's owner did not get the body.
-    fileprivate init(receivedWith exchange: RecordedExchange, _ body: BodyExcerpt?) {
+    fileprivate init(receivedWith exchange: RecordedExchange, body: BodyExcerpt?) {
         guard let body else {
             self = exchange.receivedBodyBytes == 0 ? .none : .omitted("The body was not delivered.")
             return

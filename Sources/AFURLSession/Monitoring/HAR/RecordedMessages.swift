@@ -43,7 +43,7 @@ struct HARMessage: Encodable, Sendable {
     private(set) var data: String
     var byteCount: Int { data.utf8.count }
 
-    init(_ message: RecordedMessages.Message, _ clock: WallClock) {
+    init(_ message: RecordedMessages.Message, clock: WallClock) {
         type = message.isSent ? "send" : "receive"
         time = clock.date(of: message.instant).timeIntervalSince1970
         switch message.content {

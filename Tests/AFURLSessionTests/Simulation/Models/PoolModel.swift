@@ -115,7 +115,7 @@ enum PoolComparison {
                 let index = random.pick(0...(model.waiting.count - 1))
                 let priority = Float(random.pick(0...4)) / 4
                 guard let waiter = waiters[model.waiting[index].name] else { continue }
-                machine.priorityChanged(waiter, priority)
+                machine.priorityChanged(waiter, priority: priority)
                 model.waiting[index].priority = priority
             case 7 where !model.waiting.isEmpty:
                 let name = random.pick(model.waiting.map(\.name))

@@ -62,7 +62,7 @@ package final class VirtualChannel: ByteChannel, ChannelTarget, DeferredClosing 
         }
     }
 
-    package func write(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) -> ChannelWrite {
+    package func write(_ first: UnsafeRawBufferPointer, second: UnsafeRawBufferPointer) -> ChannelWrite {
         guard isOpen else { return .failed(SystemCallError(.send, code: EBADF)) }
         switch connection.clientWrites(first, second) {
         case .bytes(let count):
@@ -102,7 +102,7 @@ package final class VirtualChannel: ByteChannel, ChannelTarget, DeferredClosing 
         isReadable = false
         isWritable = false
         handler = nil
-        loop.deregister(token, descriptor)
+        loop.deregister(token, descriptor: descriptor)
         loop.deferClose(self)
     }
 

@@ -173,7 +173,7 @@ struct VirtualOpener: ChannelOpener {
 
     func open(
         _ address: SocketAddress,
-        _ options: SocketOptions,
+        options: SocketOptions,
         on loop: EventLoop
     ) throws(SystemCallError) -> any ByteChannel {
         try network.value.open(address, options, on: loop)
