@@ -4,12 +4,12 @@ import Testing
 /// What the pages about mechanisms have to have.
 @Suite struct InternalsTests {
     @Test(arguments: ["Loop", "Codec", "Connections", "TLS", "Cache", "VirtualWorld"])
-    func `the page of a mechanism has a picture, what it costs, and what was tried before`(page: String) throws {
+    func `the page of a mechanism has a picture, what it costs, and why it is so`(page: String) throws {
         let text = try Repository.text("Docs/Internals/\(page).md")
         let picture = text.components(separatedBy: "```\n").dropFirst().first
 
         #expect(picture?.contains("──") == true)
-        for heading in ["Costs", "What was tried before", "Tests"] {
+        for heading in ["Costs", "Decided, and why", "Tests"] {
             #expect(text.contains("\n## \(heading)\n"), "\(heading)")
         }
     }
