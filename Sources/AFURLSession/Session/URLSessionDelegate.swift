@@ -67,7 +67,7 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
     ///   - task: The task that begins now.
     ///   - request: The request that the session would send.
     ///   - completionHandler: Takes what to do, and for `.useNewRequest` the request to send instead. It goes with the
-    ///   task's own body, if the task has one. A download that resumes keeps its request.
+    ///   task's own body, if the task has one. A download that resumes asks for the rest of what that request asks for.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -188,8 +188,9 @@ public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
 
     /// The response is complete, and the session would store it in the cache. Call `completionHandler` once, from any
     /// thread, with the response to store: the proposal, another response, or nil for none. The task completes when it
-    /// is stored: until you answer it waits, as long as its time lasts. Fields that you add count: with `Cache-Control` you can set for how long a response is good that does not
-    /// say so itself. The session does not ask about responses that come from the cache, or must not be stored.
+    /// is stored: until you answer it waits, as long as its time lasts. Fields that you add count: with `Cache-Control`
+    /// you can set for how long a response is good that does not say so itself. The session does not ask about responses
+    /// that come from the cache, or must not be stored.
     func urlSession(
         _ session: URLSession,
         dataTask: URLSessionDataTask,
