@@ -4,11 +4,10 @@ from pathlib import Path
 from . import plots
 from .machine import REPOSITORY, note
 from .results import Results, load, save
-from .tables import markdown, markdown_layers
+from .tables import markdown
 
 FOLDER = REPOSITORY / "Docs" / "Benchmarks"
 PAGE, DATA = FOLDER / "README.md", FOLDER / "results.json"
-FRONT_PAGE = REPOSITORY / "README.md"
 BEGIN, END = "<!-- results: begin, written by ./dev bench --publish -->", "<!-- results: end -->"
 CAPTIONS = {"bars": "The share of each bar that is used"}
 
@@ -31,11 +30,6 @@ def page_with(page, text):
     return f"{before}{BEGIN}\n\n{text.strip()}\n\n{END}{after}"
 
 
-def pages(results):
-    texts = {PAGE: generated(results), FRONT_PAGE: markdown_layers(results)}
-    return {page: page_with(page.read_text(), text) for page, text in texts.items()}
-
-
 def publish(path):
     document = load(path)
     results = Results(document)
@@ -43,13 +37,12 @@ def publish(path):
         note("this is a quick run: publish a full one before anyone decides by it")
     for name, reason in document["failures"].items():
         note(f"this run is not whole: {name}: {reason}")
-    written = pages(results)
+    text = page_with(PAGE.read_text(), generated(results))
     if path.resolve() != DATA.resolve():
         save(document, DATA)
     drawn = plots.draw_all(results, FOLDER)
-    for page, text in written.items():
-        page.write_text(text)
-    print("\n".join(str(Path(file).relative_to(REPOSITORY)) for file in [*written, DATA, *drawn]))
+    PAGE.write_text(text)
+    print("\n".join(str(Path(file).relative_to(REPOSITORY)) for file in [PAGE, DATA, *drawn]))
 
 
 def stale():
@@ -58,5 +51,5 @@ def stale():
         return []
     results = Results(load(DATA))
     files = {FOLDER / name: text for name, text in plots.all_plots(results).items()}
-    files |= pages(results)
+    files[PAGE] = page_with(PAGE.read_text(), generated(results))
     return [file for file, text in files.items() if not file.exists() or file.read_text() != text]

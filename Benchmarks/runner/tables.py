@@ -134,21 +134,6 @@ def markdown_facts(results):
     yield f"- commit {document['revision']}, {document['when']}, {rounds}"
 
 
-def markdown_layers(results, case="w10-plain"):
-    """What each layer costs, for readers who want no more than that; nothing if it was not measured."""
-    if not results.clients(case):
-        return ""
-    lines = [["CPU of the client per GET", "µs", "÷ limit", "÷ libcurl"]]
-    for client in results.clients(case):
-        title = CLIENTS[client].title
-        lines.append([f"**{title}**" if CLIENTS[client].kind == "ours" else title,
-                      number(results.value(case, client), 1), number(results.times_limit(case, client), 2),
-                      number(results.times_peer(case, client, "libcurl"), 2)])
-    rounds = results.document["rounds"]
-    return "\n".join([markdown_line(lines[0]), "|---|--:|--:|--:|", *map(markdown_line, lines[1:]), "",
-                      f"Medians of {rounds} rounds, in which all took turns." if rounds > 1 else "Of one round."])
-
-
 def markdown(results, image):
     """All of a run; `image(workload)` is the Markdown of a workload's plots."""
     lines = [*markdown_facts(results), "", "### All bars", "", *image("bars"), *markdown_verdicts(results), ""]
