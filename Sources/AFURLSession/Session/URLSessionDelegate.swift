@@ -189,8 +189,8 @@ public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
     /// The response is complete, and the session would store it in the cache. Call `completionHandler` once, from any
     /// thread, with the response to store: the proposal, another response, or nil for none. The task completes when it
     /// is stored: until you answer it waits, as long as its time lasts. Fields that you add count: with `Cache-Control`
-    /// you can set for how long a response is good that does not say so itself. The session does not ask about responses
-    /// that come from the cache, or must not be stored.
+    /// you can set for how long a response is good that does not say so itself. The session does not ask about
+    /// responses that come from the cache, or must not be stored.
     func urlSession(
         _ session: URLSession,
         dataTask: URLSessionDataTask,
