@@ -69,6 +69,18 @@ public struct NetrcFile: Sendable {
         entries.append(Entry(host: endpoint.host.text, user: user, credential: credential))
     }
 
+    /// The first entry of the URL's host, or the host's first entry for the user that the URL names. Nil if there is none.
+    ///
+    /// A session asks it by itself when a server wants a password. Programs that send the password unasked, as many
+    /// command lines do, find it here.
+    public func credential(for url: URL) -> URLCredential? {
+        guard let place = try? RequestURL(url.absoluteString, opensWebSocket: true) else { return nil }
+        let named = place.userInfo.flatMap { URLUserInfo($0) }
+        // A user that cannot be read is none of the file.
+        if named == nil, place.userInfo?.contains(where: { $0 != UInt8(ascii: ":") }) == true { return nil }
+        return credential(for: place.endpoint.host, user: named?.user)
+    }
+
     /// The first entry of a host, or the host's first entry for this user.
     package func credential(for host: Endpoint.Host, user: [UInt8]?) -> URLCredential? {
         entries.first { $0.host == host.text && (user == nil || user == $0.user) }?.credential

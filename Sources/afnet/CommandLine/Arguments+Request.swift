@@ -11,6 +11,11 @@ extension Arguments {
         return arguments
     }
 
+    /// The file of passwords, unless a login or a token of the command line goes before it.
+    func netrcFile() throws(TransferFailure) -> NetrcFile? {
+        login == nil && bearer == nil ? try netrc?.contents() : nil
+    }
+
     /// - Parameters:
     ///   - form: The body of `--data` and its like, if it is in memory.
     ///   - type: The media type of a multipart form.

@@ -115,10 +115,7 @@ package struct Arguments: Sendable, Equatable {
     package internal(set) var login: Login?
     package internal(set) var loginScheme = LoginScheme.basic
     package internal(set) var bearer: String?
-    /// The netrc file; empty for the one in the home folder.
-    package internal(set) var netrc: String?
-    /// Whether the netrc file must be there.
-    package internal(set) var needsNetrc = true
+    package internal(set) var netrc: NetrcOption?
     package internal(set) var cookies = CookieOptions()
 
     // MARK: Several URLs
@@ -189,6 +186,16 @@ package struct Arguments: Sendable, Equatable {
         var arguments = self
         arguments.body = upload.map(Body.upload)
         return arguments
+    }
+
+    /// Whether a `--header` sets the field Authorization, or takes it out.
+    var setsAuthorization: Bool {
+        fields.contains { field in
+            switch field.lowercased {
+            case .set("authorization", _), .removed("authorization"): true
+            case .set, .removed: false
+            }
+        }
     }
 
     var isUpload: Bool { if case .upload = body { true } else { false } }

@@ -18,13 +18,15 @@ extension CommandOption {
         CommandOption("--bearer, --oauth2-bearer TOKEN", "a token", for: .loading, hiding: .all) {
             $0.bearer = $1.value
         },
-        .toggle("-n, --netrc", "passwords from ~/.netrc for hosts that ask", for: .loading) {
-            $0.netrc = $1 ? $0.netrc ?? "" : nil
+        .toggle("-n, --netrc", "user and password from ~/.netrc, where -u and the URL have none", for: .loading) {
+            $0.netrc = $1 ? $0.netrc ?? NetrcOption() : nil
         },
         .toggle("--netrc-optional", "the same, if there is such a file", for: .loading) {
-            ($0.netrc, $0.needsNetrc) = ($1 ? $0.netrc ?? "" : nil, !$1)
+            $0.netrc = $1 ? NetrcOption(path: $0.netrc?.path, isNeeded: false) : nil
         },
-        CommandOption("--netrc-file PATH", "the same from another file", for: .loading) { $0.netrc = $1.value },
+        CommandOption("--netrc-file PATH", "the same from another file", for: .loading) {
+            $0.netrc = NetrcOption(path: $1.value, isNeeded: $0.netrc?.isNeeded ?? true)
+        },
     ]
 
     static let cookies: [CommandOption] = [

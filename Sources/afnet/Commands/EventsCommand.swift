@@ -16,7 +16,12 @@ import Foundation
         self.arguments = arguments
         console = Console(arguments)
         let payload = try Payload(arguments, isSentAgain: true)
-        let plan = try TransferPlan(arguments.urls[0], arguments, query: arguments.isQuery ? payload.data : nil)
+        let plan = try TransferPlan(
+            arguments.urls[0],
+            arguments,
+            query: arguments.isQuery ? payload.data : nil,
+            netrc: try arguments.netrcFile()
+        )
         sessions = Sessions(TrustLog())
         session = URLSession(configuration: try sessions.configuration(SessionOptions(arguments)))
         jar = try CookieKeeper(arguments.cookies, sessions.cookies)

@@ -16,7 +16,7 @@ import Foundation
     init(_ arguments: Arguments) throws(TransferFailure) {
         self.arguments = arguments
         console = Console(arguments)
-        let plan = try TransferPlan(arguments.urls[0], arguments, scheme: "ws")
+        let plan = try TransferPlan(arguments.urls[0], arguments, scheme: "ws", netrc: try arguments.netrcFile())
         sessions = Sessions(TrustLog())
         session = URLSession(configuration: try sessions.configuration(SessionOptions(arguments)))
         jar = try CookieKeeper(arguments.cookies, sessions.cookies)

@@ -19,8 +19,9 @@ import Foundation
         self.sessions = sessions
         let configuration = try sessions.configuration(SessionOptions(arguments))
         jar = try CookieKeeper(arguments.cookies, sessions.cookies)
+        let netrc = try arguments.netrcFile()
         plans = arguments.urls.map { text in
-            Result { () throws(TransferFailure) in try TransferPlan(text, arguments) }
+            Result { () throws(TransferFailure) in try TransferPlan(text, arguments, netrc: netrc) }
         }
         manager = HTTPSessionManager(baseURL: nil, sessionConfiguration: configuration)
         Self.prepare(manager, plans.compactMap { try? $0.get() }, arguments)

@@ -1,7 +1,6 @@
 import AFNetworking
 import AFURLSession
 import Foundation
-import Glibc
 
 /// The sessions of one run: as few as its groups allow. They share cookies and caches.
 @MainActor final class Sessions {
@@ -38,8 +37,6 @@ import Glibc
         configuration.urlCache = options.cache.map(cache)
         // What one login has proven is not another's.
         configuration.urlCredentialStorage = URLCredentialStorage()
-        configuration.netrc = try netrc(options.netrc, isNeeded: options.needsNetrc)
-        configuration.sendsPasswordsInClear = options.mayTellPasswords
         configuration.proxies = try proxies(options.proxy)
         configuration.tls.anchors = try options.security.anchors()
         configuration.tls.minimumVersion = options.security.minimumVersion
@@ -84,17 +81,6 @@ import Glibc
         return cache
     }
 
-    private func netrc(_ path: String?, isNeeded: Bool) throws(TransferFailure) -> NetrcFile? {
-        guard let path else { return nil }
-        let file = path.isEmpty ? (ProcessInfo.processInfo.environment["HOME"] ?? NSHomeDirectory()) + "/.netrc" : path
-        if !isNeeded, access(file, F_OK) == -1 { return nil }
-        do throws(NetrcError) {
-            return try NetrcFile(contentsOf: URL(fileURLWithPath: file))
-        } catch {
-            throw TransferFailure(.cannotRead, "--netrc: \(error)")
-        }
-    }
-
     private func proxies(_ options: ProxyOptions) throws(TransferFailure) -> ProxyConfiguration {
         do throws(ArgumentError) {
             return try options.configuration()
@@ -121,15 +107,11 @@ struct SessionOptions: Equatable {
     let connections: Int?
     /// The folder of the cache; nil for no cache.
     let cache: String?
-    let netrc: String?
-    let needsNetrc: Bool
     /// The login of the group that answers challenges. With basic, each request has its login already.
     let login: Login?
     let loginScheme: LoginScheme
     /// Whether messages about servers that a policy only reports are left out.
     let isSilent: Bool
-    /// Whether a netrc file gives passwords, which may then be sent without TLS.
-    let mayTellPasswords: Bool
 
     init(_ arguments: Arguments) {
         security = arguments.security
@@ -144,12 +126,9 @@ struct SessionOptions: Equatable {
         connections = arguments.isParallel ? arguments.parallelMaximum ?? TransferGroup.usualMaximum : nil
         rate = arguments.rate
         cache = arguments.cacheMode == .noStore ? nil : arguments.cache
-        netrc = arguments.netrc
-        needsNetrc = arguments.needsNetrc
         login = arguments.loginScheme == .basic ? nil : arguments.login
         loginScheme = login == nil ? .basic : arguments.loginScheme
         isSilent = arguments.security.policy != nil && arguments.isSilent && !arguments.showsErrors
-        mayTellPasswords = arguments.netrc != nil
     }
 
     /// Whether both make the same session.

@@ -263,6 +263,11 @@ import Foundation
                 for name in ["Content-Type", "Content-Length"] { next.setValue(nil, forHTTPHeaderField: name) }
             }
         }
+        if next.value(forHTTPHeaderField: "Authorization") == nil,
+            let authorization = identity.authorization(for: next.url)
+        {
+            next.setValue(authorization, forHTTPHeaderField: "Authorization")
+        }
         if arguments.refersToRedirects, let source = response.url, let target = next.url {
             next.setValue(RedirectPolicy.referer(from: source, to: target), forHTTPHeaderField: "Referer")
         }

@@ -16,6 +16,7 @@ import Glibc
     private let uploads: [[UInt8]: Payload]
     /// The fields for the query of each URL.
     private let query: Data?
+    private let netrc: NetrcFile?
     /// The ETag of `--etag-compare`.
     private let formerEtag: String?
     private let meter: GroupMeter?
@@ -47,6 +48,7 @@ import Glibc
         for name in list.namedUploads { uploads[Array(name.utf8)] = try Payload(arguments.narrowed(to: name)) }
         self.uploads = uploads
         query = try Payload.query(of: arguments, and: payload)
+        netrc = try arguments.netrcFile()
         formerEtag = try Self.formerEtag(arguments)
         writeOut = try arguments.writeOut.map { format throws(TransferFailure) in try WriteOut(format) }
         console = Console(arguments)
@@ -225,7 +227,7 @@ import Glibc
     {
         let arguments = arguments.narrowed(to: item.upload)
         let payload = try payload(for: item.upload, of: arguments)
-        let plan = try TransferPlan(item.url, arguments, query: query)
+        let plan = try TransferPlan(item.url, arguments, query: query, netrc: netrc)
         let path = try plan.path(for: item.target, arguments)
         let isNamedByServer = arguments.takesServersName && item.target == .remoteName
         let attempts = Attempts(arguments.retries, isRepeatable: payload.isRepeatable)
@@ -282,7 +284,7 @@ import Glibc
             payload.task(for: request, in: session),
             arguments,
             payload: payload,
-            identity: Identity(plan.url, plan.login, arguments),
+            identity: Identity(plan.url, plan.login, arguments, netrc: netrc),
             listeners: listeners,
             sink: sink,
             // In parallel, each line needs the number of its URL.

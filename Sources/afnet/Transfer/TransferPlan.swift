@@ -1,3 +1,4 @@
+import AFURLSession
 import Foundation
 
 /// A URL of the command line, split into the URL to load and the credentials.
@@ -8,11 +9,13 @@ struct TransferPlan {
     /// - Parameters:
     ///   - scheme: The scheme of a URL without one; nil for that of the arguments.
     ///   - fields: The fields for the query.
+    ///   - netrc: The passwords for a URL without one.
     init(
         _ text: String,
         _ arguments: Arguments,
         scheme: String? = nil,
-        query fields: Data? = nil
+        query fields: Data? = nil,
+        netrc: NetrcFile? = nil
     ) throws(TransferFailure) {
         var text = URLText(text, scheme: scheme ?? arguments.schemes.default.rawValue, keepsDots: arguments.keepsDots)
         if case .upload(let path) = arguments.body, path != "-" { text.add(name: (path as NSString).lastPathComponent) }
@@ -29,7 +32,7 @@ struct TransferPlan {
         if arguments.refusesUserInURL, components?.user != nil || components?.password != nil {
             throw TransferFailure(.userRefused, "there is a user in the URL, which --disallow-username-in-url refuses")
         }
-        login = arguments.login ?? Login(of: components)
+        login = arguments.login ?? Login(of: components, or: netrc)
         if components?.user != nil || components?.password != nil {
             components?.user = nil
             components?.password = nil

@@ -59,6 +59,26 @@ struct NetrcTests {
         #expect(try Self.found(text, "a.test", user: "w") == nil)
     }
 
+    @Test("a URL chooses by its host, and by its user if it has one")
+    func urls() throws {
+        let file = try NetrcFile(
+            text: """
+                machine a.test login u password p
+                machine a.test login "v w" password q
+                machine [::1] login x password r
+                """
+        )
+        let found = [
+            ("http://a.test:8080/x", "p"), ("https://v%20w@A.test/", "q"), ("http://v%20w:other@a.test", "q"),
+            ("http://[::1]/", "r"), ("wss://:@a.test/", "p"), ("http://none@a.test", nil), ("http://%FF@a.test", nil),
+            ("http://b.test", nil), ("http://sub.a.test", nil), ("a.test", nil), ("file:///a", nil),
+        ]
+        for (text, password) in found {
+            let url = try #require(URL(string: text))
+            #expect(file.credential(for: url)?.password == password, "\(text)")
+        }
+    }
+
     @Test(
         "what is not understood is an error with its line, and without its content",
         arguments: [

@@ -129,7 +129,7 @@ import Testing
         #expect(try await Program.run("--bearer", "a\r\nB: c", url("/open")).code == 43)
     }
 
-    @Test func `--netrc-file has passwords for hosts that ask`() async throws {
+    @Test func `a netrc file that others can read is refused`() async throws {
         let file = try folder.make("netrc", Data("machine 127.0.0.1 login me password secret\n".utf8))
         let address = url("/basic-auth/me/secret")
 
@@ -142,6 +142,99 @@ import Testing
         try FileManager.default.moveItem(atPath: file, toPath: folder.path(".netrc"))
         let atHome = try await Program.run(["-n", "-f", address], environment: ["HOME": folder.url.path])
         #expect(atHome.code == 0)
+    }
+
+    private func netrc(_ text: String) throws -> [String] {
+        let file = try folder.make("netrc", Data(text.utf8))
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file)
+        return ["-s", "--netrc-file", file]
+    }
+
+    private func basic(_ login: String) -> String { "Basic \(Data(login.utf8).base64EncodedString())" }
+
+    @Test func `a password of a netrc file is sent at once, for the user of the URL if it has one`() async throws {
+        let options = try netrc(
+            "machine 127.0.0.1 login me password \"a \\\"b\" machine 127.0.0.1 login you password c"
+        )
+        for user in ["", "you@", "other@", "you:own@"] {
+            _ = try await Program.run(options + [url("/open").replacing("//", with: "//\(user)")])
+        }
+
+        #expect(authorizations == ["me:a \"b", "you:c", "other:", "you:own"].map(basic))
+    }
+
+    @Test func `-u, a token and a field go before a netrc file`() async throws {
+        let options = try netrc("machine 127.0.0.1 login me password secret")
+        for others in [
+            ["-u", "a:b"], ["--bearer", "token"], ["-H", "Authorization: mine"], ["-H", "Authorization:"],
+        ] {
+            _ = try await Program.run(options + others + [url("/open")])
+        }
+
+        #expect(authorizations == [basic("a:b"), "Bearer token", "mine", nil])
+    }
+
+    @Test func `with --digest a password of a netrc file waits for the challenge`() async throws {
+        let options = try netrc("machine 127.0.0.1 login me password secret")
+        let address = url("/digest-auth/auth/me/secret/SHA-256")
+        let named = address.replacing("//127", with: "//me@127")
+
+        let run = try await Program.run(
+            options + ["--digest", "-f", address, "--next"] + options + ["--digest", "-f", named]
+        )
+
+        #expect(run.code == 0)
+        #expect(authorizations.first == .some(nil))
+        #expect(authorizations.compactMap(\.self).allSatisfy { $0.hasPrefix("Digest ") && $0.contains("\"me\"") })
+    }
+
+    @Test func `behind a redirect each host gets its own password of a netrc file, and one without an entry none`()
+        async throws
+    {
+        let options = try netrc("machine 127.0.0.1 login me password a machine b.test login you password b")
+        let places = ["--resolve", "*:\(server.port):127.0.0.1", "-L"]
+        let last = "http://c.test:\(server.port)/open"
+        server.route("GET", "/next", .status(302).header("Location", last))
+        // A user that a server writes into the URL chooses nothing.
+        server.route(
+            "GET",
+            "/first",
+            .status(302).header("Location", "http://other@b.test:\(server.port)/next")
+        )
+
+        #expect(try await Program.run(options + places + [url("/first")]).code == 0)
+        #expect(authorizations == [basic("me:a"), basic("you:b"), nil])
+        // What the command line says of the field holds for all requests.
+        #expect(try await Program.run(options + places + ["-H", "Authorization: x", url("/first")]).code == 0)
+        #expect(authorizations.dropFirst(3) == ["x", nil, nil])
+    }
+
+    @Test(arguments: ["basic", "any"])
+    func `a redirect from https to http gets no password of a netrc file`(scheme: String) async throws {
+        let site = try SecuredSite()
+        site.server.route("*", "/*", .status(302).header("Location", url("/basic-auth/me/a")))
+        let options = try netrc("machine 127.0.0.1 login me password a")
+
+        let run = try await Program.run(options + ["--auth", scheme, "-f", "-L", "--cacert", site.root, site.url])
+        #expect(run.code == 22 && authorizations == [nil], "\(run.errors)")
+        #expect(site.server.requests.map { $0.headers["Authorization"] } == [scheme == "basic" ? basic("me:a") : nil])
+    }
+
+    @Test func `behind a redirect a challenge gets the password that a netrc file has for its host`() async throws {
+        let options = try netrc("machine 127.0.0.1 login you password b machine b.test login me password secret")
+        let places = ["--resolve", "b.test:\(server.port):127.0.0.1", "-L", "-f", "--digest"]
+        let target = "http://b.test:\(server.port)/digest-auth/auth/me/secret/SHA-256"
+        server.route("GET", "/first", .status(302).header("Location", target))
+        let other = "http://b.test:\(server.port)/basic-auth/me/secret"
+        server.route("GET", "/second", .status(302).header("Location", other))
+
+        #expect(try await Program.run(options + places + [url("/first")]).code == 0)
+        #expect(try await Program.run(options + places + [url("/second")]).code == 22)
+        #expect(authorizations.map { $0?.hasPrefix("Digest ") } == [nil, nil, true, nil, nil])
+        // The next group has no such file, and the first host no entry in it.
+        let others = try netrc("machine b.test login me password secret") + places + [url("/first"), "--next"]
+        #expect(try await Program.run(others + places + [url("/first")]).code == 22)
+        #expect(authorizations.suffix(2) == [nil, nil])
     }
 
     /// Runs a command on a new terminal.
