@@ -98,6 +98,8 @@ struct SessionOptions: Equatable {
     let overrides: [HostOverride]
     let family: AddressFamily?
     let continueTime: Double?
+    /// Whether no `--header` takes the field Expect out.
+    let keepsBodiesBack: Bool
     let source: String?
     let probeTime: Double?
     /// In seconds; 0 is no limit.
@@ -120,6 +122,7 @@ struct SessionOptions: Equatable {
         overrides = arguments.overrides
         family = arguments.family
         continueTime = arguments.continueTime
+        keepsBodiesBack = !arguments.fields.map(\.lowercased).contains(.removed(name: "expect"))
         source = arguments.source
         probeTime = arguments.probeTime
         connectTime = arguments.connectTime
@@ -139,6 +142,10 @@ struct SessionOptions: Equatable {
         self == other && String(reflecting: self).utf8.elementsEqual(String(reflecting: other).utf8)
     }
 
+    /// A longer body waits for the server to say that it wants it, as in curl: one that is refused, or needs a password
+    /// first, is not sent in vain.
+    private static let largeBody: Int64 = 1 << 20
+
     /// The configuration without files, cookies and caches.
     var plainConfiguration: URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
@@ -147,6 +154,7 @@ struct SessionOptions: Equatable {
         configuration.connectionSource = source
         configuration.peerProbeInterval = probeTime
         configuration.addressFilter = family?.filter
+        if keepsBodiesBack { configuration.expectsContinueAbove = Self.largeBody }
         if let continueTime { configuration.continueTimeout = continueTime }
         if connectTime > 0 {
             configuration.connectTimeout = connectTime

@@ -29,6 +29,38 @@ import afnet
         return try #require(server.requests.last)
     }
 
+    private static let challenge =
+        "HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Digest realm=\"r\", nonce=\"n\", qop=\"auth\"\r\n"
+        + "Content-Length: 0\r\nConnection: close\r\n\r\n"
+
+    @Test(arguments: [true, false])
+    func `a body of more than 1 MiB, or of no known length, stays here until the server wants it`(isFile: Bool)
+        async throws
+    {
+        let body = Data(repeating: 0x78, count: isFile ? 1 << 20 + 1 : 5)
+        server.script(on: .connection(1), .expectHead, .send(Self.challenge), .close)
+        let source = isFile ? try folder.make("long", body) : "-"
+        let run = try await Program.run(
+            ["-s", "-f", "--digest", "-u", "me:secret", "-T", source, url],
+            input: isFile ? Data() : body
+        )
+
+        #expect(run.code == 0 && run.text == "answer", "\(run.errors)")
+        #expect(server.requests.map { $0.headers["Expect"] } == ["100-continue", "100-continue"])
+        #expect(server.requests.map(\.bodyByteCount) == [0, body.count])
+        #expect(server.requests.last?.headers["Authorization"]?.hasPrefix("Digest ") == true)
+    }
+
+    @Test func `a shorter body does not wait, nor one whose command line takes the field out`() async throws {
+        let short = try folder.make("short", Data(repeating: 0x78, count: 1 << 20))
+        let long = try folder.make("long", Data(repeating: 0x78, count: 1 << 20 + 1))
+
+        #expect(try await sent("-T", short).headers["Expect"] == nil)
+        #expect(try await sent("-T", long, "-H", "Expect:").headers["Expect"] == nil)
+        #expect(try await sent("-T", long, "-0").headers["Expect"] == nil)
+        #expect(try await sent("--data-binary", "@\(long)").headers["Expect"] == "100-continue")
+    }
+
     @Test func `--data reads files without their line ends, --data-raw sends its value as it is`() async throws {
         let file = try folder.make("f", Data("a=1\r\nb=\0\n2\n".utf8))
 
