@@ -268,6 +268,9 @@ import Foundation
         {
             next.setValue(authorization, forHTTPHeaderField: "Authorization")
         }
+        if arguments.keepsDots, let place = response.value(forHTTPHeaderField: "Location"), let target = next.url {
+            next.url = URLText.keepingDots(of: place, from: response.url, in: target)
+        }
         if arguments.refersToRedirects, let source = response.url, let target = next.url {
             next.setValue(RedirectPolicy.referer(from: source, to: target), forHTTPHeaderField: "Referer")
         }

@@ -35,6 +35,39 @@ package struct URLText {
         text = parts.text
     }
 
+    /// The target of a redirect with the `.` and `..` that the path had before they were removed. As in curl, those at the
+    /// beginning of a relative path count, and lead back from the path before.
+    ///
+    /// - Parameters:
+    ///   - place: The field `Location`.
+    ///   - source: The URL that answered.
+    ///   - target: Where the redirect leads. Nothing but its path changes, and only if it is the same without dots.
+    static func keepingDots(of place: String, from source: URL?, in target: URL) -> URL {
+        guard var parts = Parts(target.absoluteString), let base = source.flatMap({ Parts($0.absoluteString) }) else {
+            return target
+        }
+        let place = place.prefix { $0 != "#" && $0 != "?" }
+        let path: String
+        if place.isEmpty {
+            path = base.path
+        } else if let whole = Parts(place.hasPrefix("//") ? "http:\(place)" : String(place)) {
+            path = whole.path
+        } else if place.hasPrefix("/") {
+            path = String(place)
+        } else {
+            var folders = base.path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
+            var rest = place[...]
+            while let dots = ["./", "../"].first(where: { rest.hasPrefix($0) }) {
+                rest = rest.dropFirst(dots.count)
+                if dots == "../", folders.count > 1 { folders.removeLast() }
+            }
+            path = (folders + [rest]).joined(separator: "/")
+        }
+        guard withoutDots(path) == parts.path else { return target }
+        parts.path = path
+        return URL(string: parts.text, encodingInvalidCharacters: false) ?? target
+    }
+
     /// A scheme is followed by a colon and a slash: `localhost:8080` is a host with a port.
     private static func withScheme(_ given: String, _ scheme: String) -> String {
         let name = given.prefix { $0 != ":" }

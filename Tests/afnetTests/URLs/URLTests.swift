@@ -106,6 +106,20 @@ import afnet
         #expect(try await Program.run("--path-as-is", "\(place)/a/../b").text == "</a/../b>")
     }
 
+    @Test(arguments: [
+        ("../c", "/a/../c"), ("c/../d", "/a/../b/c/../d"), ("/c/../d?q=..", "/c/../d?q=.."), ("./c", "/a/../b/c"),
+        ("http://PLACE/c/./d", "/c/./d"), ("//PLACE/../d", "/../d"), ("../../../c", "/c"), ("?q", "/a/../b/x?q"),
+    ])
+    func `--path-as-is leaves dots in the path behind a redirect, too`(place: String, target: String) async throws {
+        let location = place.replacing("PLACE", with: self.place)
+        server.route("*", "/*") { request in
+            request.target == "/a/../b/x" ? .status(302).header("Location", location) : .text("<\(request.target)>")
+        }
+        let run = try await Program.run("--path-as-is", "-L", "--max-redirs", "1", "\(self.place)/a/../b/x")
+
+        #expect(run.code == 0 && run.text == "<\(target)>", "\(run.errors)")
+    }
+
     @Test func `international names of hosts and paths are encoded`() async throws {
         let run = try await Program.run(
             "--resolve",
