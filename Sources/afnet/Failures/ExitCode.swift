@@ -40,6 +40,8 @@ package enum ExitCode: Int32, Sendable, CaseIterable {
     case authoritiesUnusable = 77
     case pinMismatch = 90
     case notAnImage = 91
+    /// A SOCKS proxy refused the connection, or user and password.
+    case refusedByProxy = 97
 
     /// The negative answer of lint and verify-chain.
     static let no = ExitCode.unsupported
@@ -79,6 +81,7 @@ package enum ExitCode: Int32, Sendable, CaseIterable {
         case .authoritiesUnusable: "no usable authorities"
         case .pinMismatch: "no pin matches"
         case .notAnImage: "not a picture that can be shown"
+        case .refusedByProxy: "the SOCKS proxy refused"
         }
     }
 
@@ -101,7 +104,7 @@ package enum ExitCode: Int32, Sendable, CaseIterable {
             case .malformed: Self.malformed(failure.detail)
             case .response: [.status, .upgrade].contains(failure.detail) ? .statusRefused : .unsupported
             case .decoding: .contentNotDecoded
-            case .proxy: Self.proxy(failure.detail)
+            case .proxy: Self.proxy(failure)
             case .redirect: Self.redirect(failure.detail)
             case .body: failure.detail == .exhausted ? .bodyCannotBeSentAgain : .cannotRead
             case .file: .cannotRead
@@ -118,8 +121,11 @@ package enum ExitCode: Int32, Sendable, CaseIterable {
         }
     }
 
-    private static func proxy(_ detail: LoadFailure.Detail?) -> ExitCode {
-        switch detail {
+    private static func proxy(_ failure: LoadFailure) -> ExitCode {
+        switch failure.detail {
+        // What SOCKS replies is less than any status of HTTP, and it wants credentials without a reply.
+        case .refused where failure.proxyReply ?? 100 < 100: .refusedByProxy
+        case .credentials where failure.proxyReply == nil: .refusedByProxy
         case .nameNotFound, .nameLookup: .proxyNotResolved
         case .connect: .cannotConnect
         case .tls: .handshakeFailed

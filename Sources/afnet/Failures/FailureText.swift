@@ -18,6 +18,7 @@ package enum FailureText {
             command: "it has no address for --ipv4 or --ipv6"
         ),
         (library: "the session's evaluator pins", command: "a pin is given for"),
+        (library: "tunnelFields cannot be used", command: "--proxy-header cannot be used"),
         (
             library:
                 "unixDomainSocketPath must have 1 to 107 bytes and no NUL, and a place of hostOverrides no zone that this "

@@ -45,6 +45,11 @@ package struct ProxyOptions: Sendable, Equatable {
     }
 
     private func named(_ address: String) throws(ArgumentError) -> ProxyConfiguration {
+        // In curl the path of a SOCKS proxy is that of a Unix socket.
+        let path = address.dropFirst(Self.withoutPath(address).count)
+        if address.lowercased().hasPrefix("socks"), !["", "/"].contains(path) {
+            throw .badArgument("--proxy: afnet reaches a SOCKS proxy by host and port: leave the path out")
+        }
         do throws(ProxyConfigurationError) {
             return ProxyConfiguration(try withLogin(ProxyServer(Self.withoutPath(address))))
         } catch {

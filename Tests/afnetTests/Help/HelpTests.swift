@@ -25,7 +25,7 @@ import afnet
         let named = all.components(separatedBy: "(afnet help ").dropFirst().map { String($0.prefix { $0 != ")" }) }
         #expect(named.count > 10 && named.allSatisfy(Self.topics.contains))
         #expect((brief + all).split(separator: "\n").allSatisfy { $0.count < 80 })
-        #expect(all.hasSuffix("  91  not a picture that can be shown\n"))
+        #expect(all.hasSuffix("  97  the SOCKS proxy refused\n"))
     }
 
     @Test(arguments: topics)
@@ -112,7 +112,7 @@ import afnet
                 !$0.replacing("\\e", with: "").replacing(/\\(-|&|\(aq|\(ga|\(ha|\(ti)/, with: "").contains("\\")
             }
         )
-        #expect(page.hasSuffix(".TP\n.B 91\nnot a picture that can be shown\n"))
+        #expect(page.hasSuffix(".TP\n.B 97\nthe SOCKS proxy refused\n"))
     }
 
     // MARK: - Completions

@@ -171,4 +171,30 @@ import afnet
         #expect(try await Program.run("--socks5", place, "http://afnet.invalid:\(origin.port)/x").code == 6)
         #expect(try await Program.run("--socks5", place, url).text == "answer")
     }
+
+    @Test func `a SOCKS proxy that refuses is 97, and one that breaks off is not`() async throws {
+        let socks = try TestProxy(.socks5)
+        let place = "127.0.0.1:\(socks.server.port)"
+        socks.enqueue(.refusing(1), .sending(bytes: [5, 0]))
+
+        #expect(try await Program.run("--socks5", place, url).code == 97)
+        #expect(try await Program.run("--socks5", place, url).code == 56)
+        socks.rules.authentication = .password(user: "ann", password: "secret")
+        #expect(try await Program.run("--socks5", place, url).code == 97)
+        let wrong = try await Program.run("--socks5", place, "-U", "ann:canary", url)
+        #expect(wrong.code == 97 && !wrong.errors.contains("canary"))
+    }
+
+    @Test func `a field that a proxy may not get is refused with the option's name`() async throws {
+        let run = try await Program.run("-x", address, "--proxy-header", "Proxy-Connection: keep-alive", url)
+
+        #expect(run.code == 43 && run.errors.contains("--proxy-header") && !run.errors.contains("tunnelFields"))
+    }
+
+    @Test func `a SOCKS proxy has no path, which would be that of a Unix socket`() async throws {
+        for words in [["--socks5", "localhost/tmp/socket"], ["-x", "socks5h://localhost/tmp/socket"]] {
+            let run = try await Program.run(words + [url])
+            #expect(run.code == 43 && run.errors.contains("path"), "\(run.errors)")
+        }
+    }
 }
