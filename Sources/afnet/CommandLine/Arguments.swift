@@ -104,9 +104,8 @@ package struct Arguments: Sendable, Equatable {
     package internal(set) var unixSocket: String?
     /// The values of `--connect-to`; the first that matches counts.
     var connectsTo: [HostOverride] = []
-    /// The values of `--resolve` for one host, and those for any host; of each, the first that matches counts.
-    private var addresses: [HostOverride] = []
-    private var addressesOfAny: [HostOverride] = []
+    /// The values of `--resolve`; the first that matches counts, and one for any host after those for one.
+    private var addresses: [ResolvedHost] = []
     package internal(set) var proxy = ProxyOptions()
     package internal(set) var security = SecurityOptions()
 
@@ -174,6 +173,12 @@ package struct Arguments: Sendable, Equatable {
         }
     }
 
+    /// `--fail` and `--fail-with-body`, of which one only can hold.
+    mutating func setFailure(_ mode: StatusFailure, _ isOn: Bool) throws(ArgumentError) {
+        if isOn, let failure, failure != mode { throw .usage("--fail and --fail-with-body exclude each other") }
+        if isOn || failure == mode { failure = isOn ? mode : nil }
+    }
+
     /// Adds a file for the next URL that has none.
     mutating func addUpload(_ path: String) throws(ArgumentError) {
         if uploads.isEmpty { try addBody(.upload(path)) }
@@ -226,18 +231,22 @@ package struct Arguments: Sendable, Equatable {
         referer = url.isEmpty ? nil : url
     }
 
-    /// Adds a value of `--resolve`. It takes the place of a former one for the same host and port.
+    /// Adds a value of `--resolve`, or takes out what another one said of the host and port. It takes the place of a former
+    /// one for the same host and port.
     mutating func resolve(_ text: String, of name: String) throws(ArgumentError) {
-        let override = try HostOverride(resolve: text, of: name)
-        if text.drop(while: { $0 == "+" }).hasPrefix("*:") {
-            addressesOfAny.insert(override, at: 0)
+        let resolved = try ResolvedHost(text, of: name)
+        if resolved.override == nil {
+            addresses.removeAll { $0.isForSamePlace(as: resolved) }
         } else {
-            addresses.insert(override, at: 0)
+            addresses.insert(resolved, at: 0)
         }
     }
 
     /// Where hosts are; the first that matches counts.
-    package var overrides: [HostOverride] { connectsTo + addresses + addressesOfAny }
+    package var overrides: [HostOverride] {
+        let (ofAny, ofOne) = (addresses.filter(\.isForAny), addresses.filter { !$0.isForAny })
+        return connectsTo + (ofOne + ofAny).compactMap(\.override)
+    }
 
     /// The paths among the targets.
     package var outputs: [String] {

@@ -95,9 +95,9 @@ extension CommandOption {
             $0.proxy.login = Login($1.value, mayAsk: true)
         },
         .choice("--proxy-auth SCHEME", "as --auth", for: .loading) { $0.proxy.scheme = $1 },
-        .flag("--proxy-basic", "--proxy-auth basic", for: .loading) { $0.proxy.scheme = .basic },
-        .flag("--proxy-digest", "--proxy-auth digest", for: .loading) { $0.proxy.scheme = .digest },
-        .flag("--proxy-anyauth", "--proxy-auth any", for: .loading) { $0.proxy.scheme = .any },
+        .scheme("--proxy-basic", .basic, \.proxy.scheme, of: "--proxy-auth"),
+        .scheme("--proxy-digest", .digest, \.proxy.scheme, of: "--proxy-auth"),
+        .scheme("--proxy-anyauth", .any, \.proxy.scheme, of: "--proxy-auth"),
         .toggle("-p, --proxytunnel", "ask it for a tunnel for http, too", for: .loading) { $0.proxy.tunnels = $1 },
         CommandOption(
             "--proxy-header \"N: v\"",

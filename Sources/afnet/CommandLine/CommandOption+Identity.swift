@@ -12,9 +12,9 @@ extension CommandOption {
             "basic (told at once), digest, or any: the strongest that the server asks for",
             for: .loading
         ) { $0.loginScheme = $1 },
-        .flag("--basic", "--auth basic", for: .loading) { $0.loginScheme = .basic },
-        .flag("--digest", "--auth digest", for: .loading) { $0.loginScheme = .digest },
-        .flag("--anyauth", "--auth any", for: .loading) { $0.loginScheme = .any },
+        .scheme("--basic", .basic, \.loginScheme),
+        .scheme("--digest", .digest, \.loginScheme),
+        .scheme("--anyauth", .any, \.loginScheme),
         CommandOption("--bearer, --oauth2-bearer TOKEN", "a token", for: .loading, hiding: .all) {
             $0.bearer = $1.value
         },

@@ -164,9 +164,9 @@ extension CommandOption {
             "write a line of JSON about each URL, for other programs; afnet help report has the members"
         ) { $0.report = $1.value },
         .toggle("-f, --fail", "status 400 and above is a failure; its body is dropped") {
-            $0.failure = $1 ? .dropsBody : nil
+            try $0.setFailure(.dropsBody, $1)
         },
-        .toggle("--fail-with-body", "the same, and its body is kept") { $0.failure = $1 ? .keepsBody : nil },
+        .toggle("--fail-with-body", "the same, and its body is kept") { try $0.setFailure(.keepsBody, $1) },
         CommandOption(
             "--max-filesize N",
             "refuse bodies of more than N bytes; k, M and G are 1024, 1024k and 1024M",

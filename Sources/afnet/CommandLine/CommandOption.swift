@@ -102,6 +102,22 @@ struct CommandOption: Sendable {
         }
     }
 
+    /// A switch for a scheme of credentials. Switched off, what holds unless another is named is basic.
+    static func scheme(
+        _ name: String,
+        _ scheme: LoginScheme,
+        _ path: any WritableKeyPath<Arguments, LoginScheme> & Sendable,
+        of choice: String = "--auth"
+    ) -> CommandOption {
+        .toggle(name, "\(choice) \(scheme.rawValue)", for: .loading) { arguments, isOn in
+            if isOn {
+                arguments[keyPath: path] = scheme
+            } else if arguments[keyPath: path] == scheme {
+                arguments[keyPath: path] = .basic
+            }
+        }
+    }
+
     /// A flag without an opposite.
     static func flag(
         _ spelling: String,

@@ -197,6 +197,6 @@ private struct FormText {
             rest.removeFirst()
             type += ";" + word(endingAt: ";\(ends)")
         }
-        return type
+        return type.trimmingCharacters(in: .whitespaces)
     }
 }

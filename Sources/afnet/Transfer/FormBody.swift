@@ -74,7 +74,7 @@ struct FormBody {
             body = try contents(of: path, part)
             let fileName = fileName(of: part, at: path)
             disposition += "; filename=\"\(quotable(fileName))\""
-            type = type ?? Self.type(of: fileName)
+            type = type ?? Self.type(of: fileName, at: path)
         }
         headers["Content-Disposition"] = disposition
         if let type, headers["Content-Type"] == nil { headers["Content-Type"] = type }
@@ -107,7 +107,7 @@ struct FormBody {
         to form: any MultipartFormData
     ) throws(TransferFailure) {
         let fileName = fileName(of: part, at: path)
-        let type = part.type ?? type(of: fileName)
+        let type = part.type ?? type(of: fileName, at: path)
         // A pipe has no known length.
         guard path != "-", try isRegularFile(path, part) else {
             let contents = try contents(of: path, part)
@@ -146,6 +146,12 @@ struct FormBody {
 
     private static func type(of fileName: String) -> String {
         FileTypes.mimeType(ofExtension: (fileName as NSString).pathExtension)
+    }
+
+    /// The type by the name that is sent, or else by that of the file.
+    private static func type(of fileName: String, at path: String) -> String {
+        let type = type(of: fileName)
+        return type == FileTypes.mimeType(ofExtension: "") ? Self.type(of: path) : type
     }
 
     /// Percent-encodes quotes and control characters, as browsers do.

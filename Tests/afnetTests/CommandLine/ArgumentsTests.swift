@@ -89,15 +89,30 @@ import afnet
             ["-n", "--no-netrc"], ["--no-keepalive", "--keepalive"], ["--no-sessionid", "--sessionid"],
             ["--post301", "--no-post301"], ["--no-progress-meter", "--progress-meter"], ["--no-clobber", "--clobber"],
             ["-g", "--no-globoff"], ["--no-buffer"], ["--buffer"], ["-N"], ["--http1.0", "--http1.1"],
-            ["-#", "--no-progress-bar"],
+            ["-#", "--no-progress-bar"], ["--digest", "--no-digest"], ["--anyauth", "--no-anyauth"], ["--no-basic"],
+            ["--proxy-digest", "--no-proxy-digest"], ["--no-proxy-basic", "--no-proxy-anyauth"],
+            ["--fail-with-body", "--no-fail-with-body"],
+            ["-f", "--no-fail", "--fail-with-body", "--no-fail-with-body"],
         ] {
             #expect(try Arguments(words + ["u"]) == usual, "\(words)")
         }
+        #expect(try Arguments(["--digest", "--no-basic", "--no-anyauth", "u"]) == Arguments(["--digest", "u"]))
         for word in ["--no-output", "--no-data", "--no-http1.1", "--no-user"] {
             #expect { try Arguments([word, "u"]) } throws: {
                 ($0 as? ArgumentError)?.message.hasSuffix("has no opposite") == true
             }
         }
+    }
+
+    @Test(arguments: [["-f", "--fail-with-body"], ["--fail-with-body", "--fail"]])
+    func `--fail and --fail-with-body exclude each other`(words: [String]) throws {
+        #expect {
+            try Arguments(words + ["u"])
+        } throws: {
+            ($0 as? ArgumentError)?.message == "--fail and --fail-with-body exclude each other"
+        }
+        #expect(try Arguments([words[0], words[0], "u"]) == Arguments([words[0], "u"]))
+        #expect(try Arguments([words[0], "--no-\(words[1].dropFirst(2))", "u"]) == Arguments([words[0], "u"]))
     }
 
     @Test(arguments: [

@@ -96,6 +96,19 @@ import afnet
         )
     }
 
+    @Test func `the type is that of the name which is sent, or else that of the file's`() async throws {
+        let file = try folder.make("notes.html", Data("<p>hi".utf8))
+        let other = try folder.make("notes", Data("hi".utf8))
+        _ = try await Program.run(
+            ["-F", "a=@\(file);filename=b", "-F", "c=@\(file);filename=d.css", "-F", "e=@\(other)"]
+                + ["-F", "g=@\(file);filename=h/i", "-F", "j=k; type=text/x; charset=y ", url("/take")]
+        )
+        let parts = try Self.parts(of: try await server.waitForRequests(1)[0])
+
+        let types = ["text/html", "text/css", "application/octet-stream", "text/html", "text/x; charset=y"]
+        #expect(parts.map { $0.head.last } == types.map { "Content-Type: \($0)" })
+    }
+
     @Test func `a name of a file on the command line is sent as it is`() async throws {
         _ = try await Program.run("-F", "a=x;filename=b/c.txt;type=text/x", url("/take"))
         let request = try await server.waitForRequests(1)[0]

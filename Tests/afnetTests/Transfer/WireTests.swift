@@ -147,6 +147,18 @@ import afnet
         }
     }
 
+    @Test func `a --resolve with a minus sign takes out what another one said`() async throws {
+        let place = "api.invalid:\(server.port)"
+        for host in ["api.invalid", "API.invalid", "other.test", "*"] {
+            let removed = "-\(host):\(server.port)"
+            let options = ["--resolve", "\(place):127.0.0.1", "--resolve", removed]
+            let run = try await Program.run(options + ["http://\(place)/x"])
+            #expect(run.code == (removed.lowercased() == "-\(place)" ? 6 : 0), "\(removed): \(run.errors)")
+        }
+        let again = ["--resolve", "-\(place)", "--resolve", "\(place):127.0.0.1", "http://\(place)/x"]
+        #expect(try await Program.run(again).text == "answer")
+    }
+
     @Test func `an error names each address of --resolve`() async throws {
         let place = "api.test:\(server.port)"
         let run = try await Program.run("-v", "--resolve", "\(place):127.0.0.2,127.0.0.3", "http://\(place)/x")
@@ -188,7 +200,8 @@ import afnet
         arguments: [
             ["--resolve", "a"], ["--resolve", "a:80"], ["--resolve", "a:80:b.test"], ["--resolve", "a::127.0.0.1"],
             ["--resolve", ":80:127.0.0.1"], ["--resolve", "a:0:127.0.0.1"], ["--resolve", "a:80:1.2.3"],
-            ["--resolve", "a:80:127.0.0.1,"], ["--resolve", "a:80:127.0.0.1,b.test"], ["--resolve", "-a:80"],
+            ["--resolve", "a:80:127.0.0.1,"], ["--resolve", "a:80:127.0.0.1,b.test"], ["--resolve", "-a"],
+            ["--resolve", "-a:x"], ["--resolve", "-a:80:127.0.0.1"],
             ["--connect-to", "a:80:b"], ["--connect-to", "a:80:b:99999"], ["--connect-to", "a b:80:c:80"],
             ["--connect-to", "[::1:80:c:80"], ["--connect-to", "a:x:c:80"],
         ]
