@@ -99,3 +99,10 @@ package struct ProxyOptions: Sendable, Equatable {
         Login(of: URLComponents(string: address.contains("://") ? address : "http://\(address)"))
     }
 }
+
+extension ProxyConfiguration {
+    /// Whether some host is reached by a proxy.
+    var leadsToProxy: Bool {
+        [http, https, all].contains { $0 != nil } && exceptions != ProxyExceptions(noProxy: "*")
+    }
+}

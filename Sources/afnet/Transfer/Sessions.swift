@@ -37,7 +37,7 @@ import Foundation
         configuration.urlCache = options.cache.map(cache)
         // What one login has proven is not another's.
         configuration.urlCredentialStorage = URLCredentialStorage()
-        configuration.proxies = try proxies(options.proxy)
+        configuration.proxies = try proxies(options)
         configuration.tls.anchors = try options.security.anchors()
         configuration.tls.minimumVersion = options.security.minimumVersion
         configuration.tls.maximumVersion = options.security.maximumVersion
@@ -81,9 +81,16 @@ import Foundation
         return cache
     }
 
-    private func proxies(_ options: ProxyOptions) throws(TransferFailure) -> ProxyConfiguration {
+    private func proxies(_ options: SessionOptions) throws(TransferFailure) -> ProxyConfiguration {
         do throws(ArgumentError) {
-            return try options.configuration()
+            let proxies = try options.proxy.configuration()
+            if options.connectsElsewhere, proxies.leadsToProxy {
+                throw .usage(
+                    "--connect-to and a proxy of the environment exclude each other: a proxy is told the host of the URL. "
+                        + "--noproxy '*' goes without one"
+                )
+            }
+            return proxies
         } catch {
             throw TransferFailure(error)
         }
@@ -96,6 +103,8 @@ struct SessionOptions: Equatable {
     let proxy: ProxyOptions
     let unixSocket: String?
     let overrides: [HostOverride]
+    /// Whether there is a `--connect-to`.
+    let connectsElsewhere: Bool
     let family: AddressFamily?
     let continueTime: Double?
     /// Whether no `--header` takes the field Expect out.
@@ -120,6 +129,7 @@ struct SessionOptions: Equatable {
         proxy = arguments.proxy
         unixSocket = arguments.unixSocket
         overrides = arguments.overrides
+        connectsElsewhere = !arguments.connectsTo.isEmpty
         family = arguments.family
         continueTime = arguments.continueTime
         keepsBodiesBack = !arguments.fields.map(\.lowercased).contains(.removed(name: "expect"))

@@ -79,6 +79,16 @@ import afnet
         #expect(try await Program.run("-x", "http://u:p/w@\(address)", url).code == 43 && proxy.requests.count == 1)
     }
 
+    @Test func `--connect-to is refused beside a proxy of the environment, which would not hear of it`() async throws {
+        let environment = ["http_proxy": "http://\(address)", "no_proxy": ""]
+        let elsewhere = ["--connect-to", "origin.test:80:127.0.0.1:\(origin.port)", "http://origin.test/x"]
+        let run = try await Program.run(elsewhere, environment: environment)
+
+        #expect(run.code == 2 && run.errors.contains("--noproxy '*'"), "\(run.errors)")
+        #expect(try await Program.run(["--noproxy", "*"] + elsewhere, environment: environment).text == "answer")
+        #expect(proxy.requests.isEmpty)
+    }
+
     @Test func `the environment names a proxy, and an empty --proxy means none`() async throws {
         let named = try #require(URL(string: "http://origin.test:\(origin.port)/x"))
         proxy.rules.names["origin.test"] = origin.address
