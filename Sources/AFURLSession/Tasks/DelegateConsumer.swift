@@ -19,6 +19,8 @@ final class DelegateConsumer: TaskConsumer {
         var count = 0
         /// Whether a callback that will empty the mailbox is on its way.
         var isAnnounced = false
+        /// Whether the delegate has said that it wants the response, which the loop may not have heard yet.
+        var isWanted = false
         /// Whether the loop has stopped reading until there is room.
         var isFull = false
         /// Whether the last chunk is the mailbox's own, and may grow.
@@ -76,12 +78,13 @@ final class DelegateConsumer: TaskConsumer {
         isHolding = true
         hasShownResponse = true
         load.pause(.unanswered)
-        let loop = load.session.loop
+        let (loop, mailbox) = (load.session.loop, mailbox)
         let consumer = LoopBound(confined: self, on: loop)
         let bound = LoopBound(confined: load, on: loop)
         load.session.outbox.post(
             .block {
                 delegate.urlSession(task.session, dataTask: task, didReceive: response) { disposition in
+                    if disposition == .allow { mailbox.withLock { $0.isWanted = true } }
                     loop.enqueue { consumer.value.answered(disposition, of: bound.value) }
                 }
             }
@@ -129,6 +132,11 @@ final class DelegateConsumer: TaskConsumer {
         if isFull { load.session.outbox.hurry() }
     }
 
+    func settle(_ error: LoadError, reported: URLError, of load: Load) -> Bool {
+        if isHolding, !error.isCancelled { announceIfWanted(of: load) }
+        return false
+    }
+
     func completed(_ error: (any Error)?, of load: Load) -> Bool {
         guard isForReceiver ?? (load.responseReceiver != nil), let task = load.handle, let receiver = task.receiver
         else {
@@ -156,6 +164,20 @@ final class DelegateConsumer: TaskConsumer {
         load.session.outbox.post(
             .block { [mailbox] in
                 for chunk in DelegateConsumer.empty(mailbox, of: bound) {
+                    delegate.urlSession(task.session, dataTask: task, didReceive: chunk)
+                }
+            }
+        )
+    }
+
+    /// The load has failed before the loop heard what the delegate wants. By the time that the delegate queue comes to this,
+    /// a delegate that answers at once has said so.
+    private func announceIfWanted(of load: Load) {
+        guard mailbox.withLock({ $0.count > 0 }), let (delegate, task) = load.dataDelegate else { return }
+        load.session.outbox.post(
+            .block { [mailbox] in
+                guard mailbox.withLock({ $0.isWanted }) else { return }
+                for chunk in mailbox.withLock({ $0.chunks }) {
                     delegate.urlSession(task.session, dataTask: task, didReceive: chunk)
                 }
             }
