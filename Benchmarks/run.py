@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Measures our client beside its peers and the physical limit, in the same minutes on the same machine.
 
 `./dev bench` builds the programs and calls this; `./dev bench --help` says what else it takes. How it measures is

@@ -13,7 +13,7 @@ CAPTIONS = {"bars": "The share of each bar that is used"}
 
 
 def generated(results):
-    names = plots.all_plots(results)
+    names = plots.file_names(results)
 
     def image(name):
         file = f"{name}.svg"
@@ -50,6 +50,6 @@ def stale():
     if not DATA.exists():
         return []
     results = Results(load(DATA))
-    files = {FOLDER / name: text for name, text in plots.all_plots(results).items()}
-    files[PAGE] = page_with(PAGE.read_text(), generated(results))
-    return [file for file, text in files.items() if not file.exists() or file.read_text() != text]
+    missing = [FOLDER / name for name in plots.file_names(results) if not (FOLDER / name).exists()]
+    text = page_with(PAGE.read_text(), generated(results))
+    return missing + ([PAGE] if PAGE.read_text() != text else [])
