@@ -150,9 +150,9 @@ def siblings(texts):
 class Writer:
     """Finds the mutants of one source and writes them into it."""
 
-    def __init__(self, path, text, number, cases, left_out):
+    def __init__(self, path, text, number, cases, left_out, tokens=tokens_of):
         self.path, self.text, self.cases, self.left_out = path, text, cases, left_out
-        self.tokens = tokens_of(text)
+        self.tokens = tokens(text)
         self.number = number            # the next one
         self.mutants, self.edits = [], []  # edits: (offset, order, length, new text, mutants)
         self.operators = []             # (number, operator)
@@ -183,7 +183,7 @@ class Writer:
         self.edits.append((last.end, -1, 0, after, numbers))
 
     def written(self):
-        """The source with its switches, and where each is: {number: [(line, from column, to column)]}."""
+        """The source with its switches, and where each is: {number: (line, column, last line, width)}."""
         out, at, spans = [], 0, {}
         length = 0
         for offset, _, count, new, numbers in sorted(self.edits, key=lambda edit: edit[:2]):

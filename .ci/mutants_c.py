@@ -5,7 +5,8 @@ comparison is written so that a switch makes it true, false or another one. A co
 """
 import re
 
-from mutants import Mutant, Token, UNTOUCHED
+import mutants
+from mutants import Token, UNTOUCHED
 
 SCANNER = re.compile(
     r"(?P<space>[ \t]+|\\\n)|(?P<line>\n)|(?P<directive>(?<![^\n])[ \t]*#(?:[^\n\\]|\\.|\\\n)*)"
@@ -33,14 +34,11 @@ def tokens_of(text):
     return found
 
 
-class Writer:
-    """Finds the mutants of one source and writes them into it, as that of .ci/mutants.py does."""
+class Writer(mutants.Writer):
+    """Finds the mutants of one source and writes them into it."""
 
     def __init__(self, path, text, number, cases, left_out):
-        self.path, self.text, self.left_out, self.number = path, text, left_out, number
-        self.tokens = tokens_of(text)
-        self.lines = text.split("\n")
-        self.mutants, self.edits, self.operators, self.seen = [], [], [], {}
+        super().__init__(path, text, number, cases, left_out, tokens_of)
         self.place = ""
         self.partner = self.partners()
 
@@ -62,47 +60,18 @@ class Writer:
         return " ".join(self.text_of(first, last).split())
 
     def add(self, index, what):
-        token = self.tokens[index]
-        line = self.text.count("\n", 0, token.start) + 1
-        mutant = Mutant(self.path, self.place, line, self.lines[line - 1].strip(), what)
-        alike = (self.place, what, mutant.text)
-        mutant.again = self.seen.get(alike, 0)
-        self.seen[alike] = mutant.again + 1
-        if mutant.key in self.left_out:
-            return None
-        mutant.number = self.number
-        self.number += 1
-        self.mutants.append(mutant)
-        return mutant.number
+        return super().add(self.tokens[index], what, self.place)
 
     def surround(self, first, last, before, after, *numbers):
         """Inner texts are written within outer ones: an outer one begins before and ends after them."""
         begin, end = self.tokens[first].start, self.tokens[last - 1].end
-        width = end - begin
-        self.edits.append(((begin, 1, -width), begin, before, numbers))
-        self.edits.append(((end, 0, width), end, after, numbers))
+        self.edits.append((begin, (1, begin - end), 0, before, numbers))
+        self.edits.append((end, (0, end - begin), 0, after, numbers))
 
     def written(self):
-        """The source with its switches, and where each is: {number: (line, column, last line, width)}."""
-        edits = list(self.edits)
         if self.mutants:
-            edits.append(((self.begun, 0, 0), self.begun, DECLARATION, ()))
-        out, at, length, spans = [], 0, 0, {}
-        for _, offset, new, numbers in sorted(edits, key=lambda edit: edit[0]):
-            piece = self.text[at:offset]
-            out += [piece, new]
-            length += len(piece)
-            for number in numbers:
-                spans.setdefault(number, []).append((length, length + len(new)))
-            length += len(new)
-            at = offset
-        out.append(self.text[at:])
-        text, places = "".join(out), {}
-        for number, ranges in spans.items():
-            low, high = min(low for low, _ in ranges), max(high for _, high in ranges)
-            begin = text.rfind("\n", 0, low) + 1
-            places[number] = (text.count("\n", 0, low) + 1, low - begin + 1, text.count("\n", 0, high) + 1, high - low)
-        return text, places
+            self.edits.append((self.begun, (0, 0), 0, DECLARATION, ()))
+        return super().written()
 
     # MARK: Reading
 
