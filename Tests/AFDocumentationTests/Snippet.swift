@@ -13,7 +13,7 @@ struct Snippet: Sendable, CustomStringConvertible {
         (self.text, self.page, self.number) = (text, page, number)
     }
 
-    /// All of one page, but for files of the reader's package. `.ci/first-minutes` builds those of the README.
+    /// All of one page, but for files of the reader's package. `.ci/matrix` builds those of the README.
     static func all(on page: String) throws -> [Snippet] {
         try Repository.text(page).components(separatedBy: "```swift\n").dropFirst()
             .compactMap { $0.components(separatedBy: "\n```").first }

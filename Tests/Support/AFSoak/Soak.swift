@@ -43,7 +43,7 @@ import Foundation
             Terminal.say(summary.line)
             return summary.problems(isFull: repetitions == nil)
         case "run":
-            let minutes = try words.number("--minutes", from: 0.1) ?? 1
+            let minutes = try words.number("--minutes", from: 0.1) ?? 10
             let connections = try words.number("--connections", from: 1) ?? 64
             let output = try words.value("--output") ?? "."
             guard try words.rest().isEmpty else { throw Misuse(description: "run takes no names") }
