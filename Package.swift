@@ -101,7 +101,7 @@ let package = Package(
         ),
         .target(
             name: "AFNetworkingTesting",
-            dependencies: ["AFWire", "AFTLS", "CAFOpenSSL", "CAFTestServer"],
+            dependencies: ["AFWire", "AFTLS", "CAFOpenSSL", "CAFTestServer", "CAFZlib"],
             swiftSettings: strict
         ),
         .executableTarget(

@@ -66,7 +66,7 @@ public struct ReplyBody: Sendable {
     /// ```
     public static func bomb(_ coding: ContentCoding, count: Int) -> ReplyBody {
         let bomb = coding.bomb(min(max(count, 0), 1 << 56))
-        return .joined([.bytes(bomb.start), .repeating(bytes: [0], count: bomb.zeros), .bytes(bomb.end)])
+        return .joined([.bytes(bomb.start), .repeating(bytes: bomb.run, count: bomb.length), .bytes(bomb.end)])
     }
 
     /// Bodies one after the other; each must know its count.

@@ -13,7 +13,7 @@ extension RouteSet {
     ///
     /// The JSON has `args`, `data`, `files`, `form`, `headers`, `json`, `method` and `url`. A name that
     /// occurs several times has an array. Bytes that are not UTF-8 become a `data:` URL in base64. `json` is
-    /// the body unchanged if it is JSON, null if not.
+    /// the body unchanged if it is JSON that Foundation reads, null if not.
     public static var echo: RouteSet {
         RouteSet { server in
             for pattern in ["/anything", "/anything/*"] { server.route("*", pattern) { .json(Echo.of($0)) } }
@@ -53,14 +53,13 @@ extension RouteSet {
 enum Echo {
     static func of(_ request: RecordedRequest) -> JSONText {
         let form = FormBody(request.body, type: request.headers["Content-Type"] ?? "")
-        let isJSON = JSONSyntax.isDocument(request.body)
         return .object([
             ("args", arguments(of: request)),
             ("data", .string(form == nil ? text(request.body) : "")),
             ("files", .grouped((form?.files ?? []).map { ($0.name, text($0.content)) })),
             ("form", .grouped(form?.fields ?? [])),
             ("headers", headers(of: request)),
-            ("json", isJSON ? JSONText(text: request.bodyText) : .null),
+            ("json", JSONText.document(request.body) ?? .null),
             ("method", .string(request.method)),
             ("url", .string(request.absoluteTarget)),
         ])

@@ -1,32 +1,37 @@
+import CAFZlib
+
 /// Compresses the messages of the server (RFC 7692 section 7.2.1).
 struct MessageDeflater {
-    /// How much the context may hold before the server begins a new one, which the format allows at any time.
-    private static let contextLimit = 1024 * 1024
-
-    private let window: Int
-    private let keepsContext: Bool
-    private var context = Deflate.Context()
+    private let parameters: DeflateParameters
+    private var stream: Deflate
 
     init(_ parameters: DeflateParameters) {
-        window = 1 << (parameters.serverMaxWindowBits ?? 15)
-        keepsContext = !parameters.serverNoContextTakeover
+        self.parameters = parameters
+        stream = Self.stream(parameters)
+    }
+
+    /// zlib makes no window of 256 bytes. Without matches any window does.
+    private static func stream(_ parameters: DeflateParameters) -> Deflate {
+        let bits = parameters.serverMaxWindowBits ?? 15
+        return Deflate(windowBits: -Int32(max(bits, 9)), strategy: bits < 9 ? Z_HUFFMAN_ONLY : Z_DEFAULT_STRATEGY)
     }
 
     /// The payload of a message, without the four bytes that each would end with.
     mutating func compress(_ bytes: [UInt8]) -> [UInt8] {
-        if !keepsContext || context.bytes.count > Self.contextLimit { context = Deflate.Context() }
-        return Deflate.compressed(bytes, after: &context, window: window, isFinal: false).dropLast(4)
+        if parameters.serverNoContextTakeover { stream = Self.stream(parameters) }
+        // Nothing to flush: RFC 7692 section 7.2.3.6 says what an empty message is.
+        return bytes.isEmpty ? [0] : stream.compress(bytes, flush: Z_SYNC_FLUSH).dropLast(4)
     }
 }
 
 /// Decompresses the messages of the client (RFC 7692 section 7.2.2).
 struct MessageInflater {
-    private let window: Int
+    private let windowBits: Int
     private let keepsContext: Bool
     private var history: [UInt8] = []
 
     init(_ parameters: DeflateParameters) {
-        window = 1 << (parameters.clientMaxWindowBits ?? 15)
+        windowBits = parameters.clientMaxWindowBits ?? 15
         keepsContext = !parameters.clientNoContextTakeover
     }
 
@@ -35,10 +40,10 @@ struct MessageInflater {
             let bytes = try Inflate.decompressed(
                 payload + [0, 0, 0xFF, 0xFF],
                 after: history,
-                window: window,
+                windowBits: windowBits,
                 limit: limit
             )
-            if keepsContext { history = Array((history + bytes.suffix(window)).suffix(window)) }
+            if keepsContext { history = Array((history + bytes).suffix(1 << windowBits)) }
             return bytes
         } catch {
             throw ClientViolation(reason: "compressed data with \(error.reason)")

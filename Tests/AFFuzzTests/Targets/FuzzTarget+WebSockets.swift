@@ -112,7 +112,7 @@ extension FuzzTarget {
         /// Which of them are texts.
         var texts: Set<Int> = []
         var failure: String?
-        /// Where zlib and a decoder without it disagree.
+        /// Where the client and the test server disagree.
         var remark: String?
 
         init(_ pieces: [[UInt8]], _ terms: PackedTerms) {

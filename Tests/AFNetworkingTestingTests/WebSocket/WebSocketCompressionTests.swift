@@ -87,14 +87,14 @@ import Testing
             #expect(try other.next() == .init(0xC1, Self.hello))
         }
         try other.send(0xC1, [0xF2, 0x00, 0x11, 0x00, 0x00])
-        let reason = "compressed data with a match too far away"
+        let reason = "compressed data with invalid distance too far back"
         #expect(try server.waitForEnd(ofConnection: 2) == .scriptFailed(reason))
     }
 
     @Test func `an empty message is one byte for the client, and messages need not be compressed`() throws {
         let client = try visit()
         try client.send(0xC2, [0x00])
-        #expect(try client.next() == .init(0xC2, [0x02, 0x00]))
+        #expect(try client.next() == .init(0xC2, [0x00]))
         try client.send(0x81, "Hello")
         #expect(try client.next() == .init(0xC1, Self.hello))
     }
@@ -159,16 +159,16 @@ import Testing
         let block = (0..<600).map { UInt8(truncatingIfNeeded: ($0 &* 2_654_435_761) >> 7) }
         let client = try visit("&client_max_window_bits=9", offer: "permessage-deflate; client_max_window_bits")
         try client.send(0xC2, deflater.compress(block + block))
-        let reason = "compressed data with a match too far away"
+        let reason = "compressed data with invalid distance too far back"
         #expect(try server.waitForEnd(ofConnection: 1) == .scriptFailed(reason))
     }
 
     static let broken: [(payload: [UInt8], reason: String)] = [
-        ([0x06], "a block of type 3"),
-        ([0x00, 0x05, 0x00, 0xFA, 0xFE, 0x48], "a stored block with a wrong length"),
+        ([0x06], "invalid block type"),
+        ([0x00, 0x05, 0x00, 0xFA, 0xFE, 0x48], "invalid stored block lengths"),
         ([0xF2, 0x48], "bytes that end too early"),
         ([0x00, 0x05, 0x00, 0xFA, 0xFF], "bytes that end too early"),
-        ([0x04, 0x00], "bits that are no code"),
+        ([0x1A, 0x03], "invalid literal/length code"),
     ]
 
     @Test(arguments: broken) func `broken data is refused`(payload: [UInt8], reason: String) throws {
