@@ -57,7 +57,7 @@ struct TransferMachine {
         case suspended
         case resumed
         case finished
-        /// It has failed, or its connection is someone else's now: whatever it had is gone.
+        /// It has failed, or its connection has another owner: the transfer has nothing any more.
         case ended
         /// Nothing of it is wanted any more.
         case left
@@ -195,7 +195,7 @@ struct TransferMachine {
         isBodyAwaited = false
     }
 
-    /// Which clocks run. A peer that nobody waits for is not late.
+    /// Which clocks run. A peer is not late while the transfer keeps it waiting.
     var clocks: Clocks {
         if isSuspended { return .none }
         switch state {
