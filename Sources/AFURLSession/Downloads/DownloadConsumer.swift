@@ -334,6 +334,8 @@ extension DownloadConsumer {
         guard stage == .receiving, case .part(let part) = origin else { return }
         guard isThere, let rest = rest(of: part, load) else {
             origin = .nothing
+            // If the part is there, the request for the rest is too long: the whole must not be written behind it.
+            fileOpened(load).discard()
             return load.restart()
         }
         point = part.record.point
