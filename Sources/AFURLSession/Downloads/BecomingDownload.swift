@@ -12,7 +12,7 @@ extension Load {
         let session = former.session
         let task = session.make { URLSessionDownloadTask(continuing: former, identifier: $0) }
         session.forgetMade(task)
-        let consumer = DownloadConsumer(.delegate)
+        let consumer = DownloadConsumer(.delegate, after: .nothingOnce)
         let isComplete = handOver(to: task, consumer: consumer)
         self.session.outbox.post(
             .block { delegate.urlSession(session, dataTask: former, didBecome: task) }
@@ -21,14 +21,5 @@ extension Load {
         if task.state == .canceling { return fail(.cancelled) }
         unpause(.unanswered)
         if isComplete { finishReceiving() }
-    }
-}
-
-extension DownloadConsumer {
-    /// Takes the response and the bytes that arrived for the former task.
-    func begin(with chunks: [Data], after response: URLResponse, of load: Load) {
-        hasShownResponse = true
-        receivedResponse(response, of: load)
-        for chunk in chunks { chunk.withUnsafeBytes { receivedBody($0, of: load) } }
     }
 }

@@ -1,24 +1,19 @@
+import AFBase
 import AFLoop
-import AFTransport
 import Foundation
 
+// What the receiver of a download hears.
+
 extension DownloadConsumer {
-    /// The delegate that is told of the progress: the session's, or the task's own if the caller awaits.
-    private func progressDelegate(
-        _ load: Load
-    ) -> (delegate: any URLSessionDownloadDelegate, task: URLSessionDownloadTask)? {
-        switch receiver {
-        case .delegate: load.downloadDelegate
-        case .waiter: load.ownDownloadDelegate
-        case .handler, nil: nil
-        }
+    private func progressDelegate(_ owner: Load) -> DownloadDelegate? {
+        receiver.flatMap { owner.downloadDelegate(for: $0) }
     }
 
     /// A slow delegate gets one report for several writes.
-    func announce(_ count: Int64, of load: Load) {
-        guard let (delegate, task) = progressDelegate(load), progress.withLock({ $0.add(count) }) else { return }
-        let expected = load.expectedTotal
-        load.session.outbox.post(
+    func announce(_ count: Int64, of owner: Load) {
+        guard let (delegate, task) = progressDelegate(owner), progress.withLock({ $0.add(count) }) else { return }
+        let expected = task.countOfBytesExpectedToReceive
+        owner.session.outbox.post(
             .block { [progress] in
                 let (written, total) = progress.withLock { $0.take() }
                 guard written > 0 else { return }
@@ -33,10 +28,10 @@ extension DownloadConsumer {
         )
     }
 
-    func announceResumption(at offset: Int64, of load: Load) {
-        guard let (delegate, task) = progressDelegate(load) else { return }
-        let expected = load.expectedTotal
-        load.session.outbox.post(
+    func announceResumption(at offset: Int64, of owner: Load) {
+        guard let (delegate, task) = progressDelegate(owner) else { return }
+        let expected = task.countOfBytesExpectedToReceive
+        owner.session.outbox.post(
             .block {
                 delegate.urlSession(
                     task.session,
@@ -50,16 +45,16 @@ extension DownloadConsumer {
 
     /// Removes the file after its callback, on the queue of the callback. If that is the network thread, the file's
     /// worker removes it, because the network thread must not wait for a disk.
-    private func remover(of load: Load) -> @Sendable (PublishedFile) -> Void {
-        guard load.session.settings.callsBackOnNetworkThread, let file else { return { $0.removeIfThere() } }
+    private func remover(of owner: Load) -> @Sendable (PublishedFile) -> Void {
+        guard owner.session.settings.callsBackOnNetworkThread, let file else { return { $0.removeIfThere() } }
         return { file.remove($0) }
     }
 
     /// The delegate may use the file while it is called.
-    func show(_ file: PublishedFile, to load: Load) {
-        guard let (delegate, task) = load.downloadDelegate else { return }
-        let remove = remover(of: load)
-        load.session.outbox.post(
+    func show(_ file: PublishedFile, to owner: Load) {
+        guard let (delegate, task) = owner.downloadDelegate(for: .delegate) else { return }
+        let remove = remover(of: owner)
+        owner.session.outbox.post(
             .block {
                 delegate.urlSession(task.session, downloadTask: task, didFinishDownloadingTo: file.url)
                 remove(file)
@@ -67,58 +62,14 @@ extension DownloadConsumer {
         )
     }
 
-    func deliver(_ file: PublishedFile?, _ error: (any Error)?, of load: Load) {
-        for receiver in resumeReceivers { receiver.give(resumeData, load.session) }
+    func deliver(_ error: (any Error)?, of owner: Load) {
+        let data = if case .resumeData(let data) = outcome { data } else { Data?.none }
+        for receiver in resumeReceivers { receiver.give(data, owner.session) }
         resumeReceivers = []
-        let response = load.response
-        let remove = remover(of: load)
-        switch receiver {
-        case .handler(let handler):
-            load.session.outbox.post(
-                .block {
-                    handler(file?.url, response, error)
-                    if let file { remove(file) }
-                }
-            )
-        case .waiter(let handler):
-            load.resumptions.post(.block { handler(file?.url, response, error) })
-        case .delegate: _ = load.reportEnd()
-        case nil: break
-        }
+        guard let receiver else { return }
+        let file = if case .file(let file) = outcome { file } else { PublishedFile?.none }
+        owner.deliver(file, error: error, to: receiver, remove: remover(of: owner))
     }
-}
-
-extension Load {
-    /// The same as `dataDelegate`, for downloads.
-    var downloadDelegate: (delegate: any URLSessionDownloadDelegate, task: URLSessionDownloadTask)? {
-        guard let task = handle as? URLSessionDownloadTask else { return nil }
-        let own = listener(as: (any URLSessionDownloadDelegate).self)
-        return (own ?? session.delegate as? any URLSessionDownloadDelegate).map { ($0, task) }
-    }
-
-    var ownDownloadDelegate: (delegate: any URLSessionDownloadDelegate, task: URLSessionDownloadTask)? {
-        guard let task = handle as? URLSessionDownloadTask else { return nil }
-        return (ownDelegate as? any URLSessionDownloadDelegate).map { ($0, task) }
-    }
-
-    /// How many bytes the file will have, if that is known.
-    var expectedTotal: Int64 {
-        handle?.countOfBytesExpectedToReceive ?? NSURLSessionTransferSizeUnknown
-    }
-}
-
-extension Load {
-    /// Whether the request that was sent asks for a part. The caller, an interceptor or the session may have added the
-    /// field.
-    var asksForPart: Bool {
-        guard let sent = transfer?.request else { return presentRequest?.value(forHTTPHeaderField: "Range") != nil }
-        return sent.head.fields.contains("Range")
-    }
-}
-
-extension HTTPURLResponse {
-    /// Whether the response concerns a part of the resource.
-    var isPartial: Bool { statusCode == 206 || statusCode == 416 }
 }
 
 /// A caller that has cancelled a download and wants its resume data.
@@ -133,13 +84,36 @@ struct ResumeReceiver: Sendable {
     }
 }
 
-extension Load {
-    /// - Parameter task: The task, whose state is already `canceling` unless it had ended.
-    func cancel(_ task: URLSessionTask, keepingFor receiver: ResumeReceiver) {
-        guard !isCompleted, let download = consumer as? DownloadConsumer else {
-            return receiver.give(nil, task.session.core.value)
+/// The number of written bytes that the delegate has not been told of yet.
+struct WriteProgress: Sendable {
+    private var unreported: Int64 = 0
+    private var total: Int64 = 0
+    /// A callback that will report them is posted and has not run.
+    private var isAnnounced = false
+
+    init(from offset: Int64 = 0) {
+        total = offset
+    }
+
+    /// Returns whether a callback must be posted.
+    mutating func add(_ count: Int64) -> Bool {
+        unreported += count
+        total += count
+        defer { isAnnounced = true }
+        return !isAnnounced
+    }
+
+    /// A posted callback stays posted, and has nothing to report.
+    mutating func startOver() {
+        unreported = 0
+        total = 0
+    }
+
+    mutating func take() -> (written: Int64, total: Int64) {
+        defer {
+            unreported = 0
+            isAnnounced = false
         }
-        download.resumeReceivers.append(receiver)
-        reconcile(task)
+        return (unreported, total)
     }
 }

@@ -1,10 +1,9 @@
 import AFBase
 import AFLoop
 import AFTransport
-import AFWire
 import Foundation
 
-/// Writes the body to a file, away from the loop, and delivers the file.
+/// Writes the body to a file, away from the loop, and delivers the file. `DownloadMachine` decides what comes next.
 ///
 /// One write is under way at a time, while bytes are gathered for the next. When both are full, the session stops
 /// reading the connection, so the peer has to wait for the disk.
@@ -17,23 +16,25 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
         case waiter(DownloadCompletion)
     }
 
-    /// How the download begins.
-    enum Origin {
-        case nothing
-        /// With an earlier part, to resume it.
-        case part(EarlierPart)
-        case flawed(ResumeFlaw)
+    /// What the timer runs for.
+    private enum Countdown {
+        /// To write what is gathered. The offset of the gatherer shows whether a write has begun since.
+        case writing(TimerID, from: Int64)
+        /// To complete the task with this error, if the disk does nothing.
+        case saving(TimerID, URLError)
+
+        var timer: TimerID {
+            switch self {
+            case .writing(let timer, _), .saving(let timer, _): timer
+            }
+        }
     }
 
-    private enum Stage {
-        case receiving
-        /// The whole body has arrived, and its last bytes are being written.
-        case finishing
-        /// The download has failed, and the bytes that arrived are being saved.
-        case saving
-        /// The file is complete and has its name.
-        case done
-        case over
+    /// What the task ends with, beside its error.
+    enum Outcome {
+        case nothing
+        case file(PublishedFile)
+        case resumeData(Data)
     }
 
     /// How many bytes may wait for the disk or be written at a time. With the pages that were lent for them it stays
@@ -45,104 +46,174 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
     private static let savingPatience = LoopInterval(.seconds(60))
 
     private(set) var receiver: Receiver?
-    private var origin: Origin
-    private var stage = Stage.receiving
-    private var gatherer = DownloadGatherer()
+    private var machine = DownloadMachine()
+    private var resumption: DownloadResumption
     private(set) var file: DownloadFile?
-    private var published: PublishedFile?
+    private var gatherer = DownloadGatherer()
     /// How many bytes the write under way has.
     private var inFlight = 0
-    /// The delegate got the response while the task was a data task.
-    var hasShownResponse = false
-    private var patienceTimer: TimerID?
-    /// A write has begun since the timer was started.
-    private var hasWritten = false
-    /// The error to report when the disk takes too long to save.
-    private var reported: URLError?
+    private var countdown: Countdown?
     /// The load, while a timer needs it.
-    private weak var load: Load?
+    private weak var owner: Load?
     let progress = Lock(WriteProgress())
-
-    // MARK: Resuming
-    /// The point from which the download can be resumed, if it can be.
-    private var point: ResumePoint?
-    /// The digest of the scope under which the bytes came; nil if none can be kept.
-    private var scope: [UInt8]?
-    /// Where the rest that is being received must end.
-    private var restEnd: Int64?
-    /// The rest broke the rules, so its bytes are dropped.
-    private var isRestBroken = false
-    /// The request asked for the rest, and the download has let go of the part. Sent again, it would bring the rest alone.
-    private var hasDroppedPart = false
-    /// The body that arrives is not part of the file.
-    private var ignoresBody = false
-    private(set) var resumeData: Data?
+    private(set) var outcome = Outcome.nothing
     var resumeReceivers: [ResumeReceiver] = []
-    /// The task was cancelled after the whole body had arrived: it makes the file, and ends with it.
-    private var isOvertaken = false
 
-    init(_ receiver: Receiver, after origin: Origin = .nothing) {
+    init(_ receiver: Receiver, after origin: DownloadResumption.Origin = .nothing) {
         self.receiver = receiver
-        self.origin = origin
+        resumption = DownloadResumption(after: origin)
     }
 
-    var isHolding: Bool { stage == .receiving || stage == .finishing }
+    var isHolding: Bool { machine.isHolding }
     /// The response is in a file already.
     var caching: ResponseCaching { .never }
+    var mayStartOver: Bool { resumption.mayStartOver && machine.mayStartOver }
 
-    // MARK: - From the task
-
-    func receivedBody(_ bytes: UnsafeRawBufferPointer, of load: Load) {
-        guard stage == .receiving else { return }
-        // The page of a 416 is no part of the file.
-        if ignoresBody { return load.count(from: gatherer.offset, total: gatherer.offset) }
-        if let restEnd, arrived + Int64(bytes.count) > restEnd { return breakOff(load) }
-        gatherer.add(bytes, from: load.session.world.readBuffer.value)
-        proceed(load)
+    /// Tells the machine what happens.
+    ///
+    /// - Returns: What the consumer has to do.
+    func take(_ event: DownloadMachine.Event, _ owner: Load) -> DownloadMachine.Action {
+        let former = machine.state
+        let action = machine.handle(event)
+        if action == .impossible {
+            owner.downloadFails(with: .fault(DownloadMachine.objection(to: event, in: former)))
+        }
+        return action
     }
 
-    private func proceed(_ load: Load) {
-        if gatherer.isFull { writeFull(load) } else { beginPatience(load) }
-        if gatherer.count + inFlight >= DownloadConsumer.highWater { load.pause(.backPressure) }
+    // MARK: - The request
+
+    func prepare(for load: Load) -> ConsumerPreparation {
+        switch resumption.origin {
+        case .nothing, .nothingOnce:
+            _ = take(.begin, load)
+            return .nothing
+        case .flawed(let flaw): load.downloadFails(with: .resumeData(flaw))
+        case .part(let part):
+            if take(.look, load) == .lookForPart { reopen(part, load) }
+        }
+        return .later
     }
 
-    func receivedEnd(of load: Load) {
-        guard stage == .receiving else { return }
-        if let restEnd, arrived != restEnd { return breakOff(load) }
-        stage = .finishing
-        endPatience(load)
-        // The transfer has ended, and its deadline with it.
-        load.watchTime()
-        if inFlight == 0 { finish(load) }
+    /// Takes the response and the bytes that arrived for the former task.
+    func begin(with chunks: [Data], after response: URLResponse, of load: Load) {
+        _ = take(.begin, load)
+        receivedResponse(response, of: load)
+        for chunk in chunks { chunk.withUnsafeBytes { receivedBody($0, of: load) } }
     }
 
-    func completed(_ error: (any Error)?, of load: Load) -> Bool {
-        let published = stage == .done ? published : nil
-        let isAbandoned = stage == .saving
-        stage = .over
-        endPatience(load)
-        if published == nil { file?.discard(withPart: isAbandoned) }
-        deliver(published, error, of: load)
-        file = nil
-        receiver = nil
-        // The program gets a file or resume data: with the file on its way, a cancel comes too late.
-        return false
+    private func reopen(_ part: EarlierPart, _ owner: Load) {
+        let (consumer, bound) = travelling(with: owner)
+        fileOpened(owner).perform {
+            (store: inout DownloadStore) -> Bool in
+            store.reopen(part.record)
+        } then: {
+            consumer.value.reopened($0 ? part : nil, bound.value)
+        }
     }
 
-    /// Only a download that began without a part starts over: a part can be resumed another time.
-    var mayStartOver: Bool {
-        guard case .nothing = origin, case .receiving = stage else { return false }
-        return !hasShownResponse && !hasDroppedPart
+    private func reopened(_ part: EarlierPart?, _ owner: Load) {
+        switch take(part == nil ? .missing : .found, owner) {
+        case .askForRest: if !owner.ask(forRestOf: part) { judged(.unusable, owner) }
+        case .askForWhole: askForWhole(owner)
+        default: break
+        }
+    }
+
+    private func askForWhole(_ owner: Load) {
+        resumption.startOver()
+        _ = owner.ask(forRestOf: nil)
     }
 
     func startOver(of load: Load) {
-        endPatience(load)
+        guard take(.again, load) == .startOver else { return }
+        endCountdown(load)
+        resumption.startOver()
         file?.discard()
         file = nil
         inFlight = 0
         gatherer = DownloadGatherer()
-        point = nil
         progress.withLock { $0.startOver() }
+    }
+
+    // MARK: - The response
+
+    func receivedResponse(_ response: URLResponse, of load: Load) {
+        guard let question = load.downloadQuestion else { return }
+        do throws(LoadError) {
+            judged(try resumption.judge(response, to: question), load, response)
+        } catch {
+            load.downloadFails(with: error)
+        }
+    }
+
+    private func judged(_ event: DownloadMachine.Event, _ owner: Load, _ response: URLResponse? = nil) {
+        switch take(event, owner) {
+        case .append:
+            guard let point = resumption.ground?.point else { return }
+            progress.withLock { $0 = WriteProgress(from: point.offset) }
+            goOn(behind: point, showing: nil, owner)
+        // The part was the whole file, and only the end of the message had been missing. The task shows its owner the
+        // response that the server would have given to a request for the whole.
+        case .showWhole:
+            guard var point = resumption.ground?.point else { return }
+            point.total = point.offset
+            goOn(behind: point, showing: (response as? HTTPURLResponse)?.presented(asWholeOf: point.offset), owner)
+        case .dropPart: file?.discard()
+        case .leavePart: file?.putBack()
+        case .askAnew:
+            file?.discard()
+            askForWhole(owner)
+        default: break
+        }
+    }
+
+    private func goOn(behind point: ResumePoint, showing whole: URLResponse?, _ owner: Load) {
+        gatherer = DownloadGatherer(at: point.offset)
+        owner.downloadContinues(from: point.offset, of: point.total, showing: whole)
+        announceResumption(at: point.offset, of: owner)
+    }
+
+    // MARK: - The body
+
+    func receivedBody(_ bytes: UnsafeRawBufferPointer, of load: Load) {
+        switch take(.bytes, load) {
+        case .gather:
+            // Bytes beyond the end would be added to a file that the program trusts.
+            guard !resumption.isTooLong(arrived + Int64(bytes.count)) else { return breakOff(load) }
+            gatherer.add(bytes, from: load.session.world.readBuffer.value)
+            weigh(load)
+        // The page of a 416 is no part of the file.
+        case .skip: load.downloadContinues(from: gatherer.offset, of: gatherer.offset, showing: nil)
+        default: break
+        }
+    }
+
+    /// Looks at how much is gathered.
+    private func weigh(_ owner: Load) {
+        let waits = gatherer.count + inFlight >= DownloadConsumer.highWater
+        let action = take(waits ? .tooMuch : gatherer.isFull ? .enough : .little, owner)
+        switch action {
+        case .writeLater: writeLater(owner)
+        case .write, .writeAndPause: write(gatherer.takeFull(owner.session.world.readBuffer.value), for: owner)
+        default: break
+        }
+        if action == .pause || action == .writeAndPause { owner.downloadWaits(true) }
+    }
+
+    func receivedEnd(of load: Load) {
+        guard resumption.isComplete(arrived) else { return breakOff(load) }
+        let action = take(.end, load)
+        guard action == .flush || action == .wait else { return }
+        endCountdown(load)
+        // The transfer has ended, and its deadline with it.
+        load.watchTime()
+        if action == .flush { flush(load) }
+    }
+
+    /// RFC 9110 §14.4 leaves this to the client.
+    private func breakOff(_ owner: Load) {
+        if take(.broken, owner) == .breakOff { owner.downloadFails(with: .brokenRest) }
     }
 
     /// How many bytes of the file have arrived, written or not.
@@ -150,17 +221,11 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
 
     // MARK: - Writing
 
-    private func writeFull(_ load: Load) {
-        guard inFlight == 0 else { return }
-        write(gatherer.takeFull(load.session.world.readBuffer.value), of: load)
-    }
-
-    private func write(_ pieces: [LentBytes], of load: Load) {
+    private func write(_ pieces: [LentBytes], for owner: Load) {
         let count = pieces.reduce(0) { $0 + $1.range.count }
         inFlight = count
-        hasWritten = true
-        let (consumer, bound) = travelling(with: load)
-        let file = fileOpened(load)
+        let (consumer, bound) = travelling(with: owner)
+        let file = fileOpened(owner)
         file.perform {
             (store: inout DownloadStore) -> FileFailure? in
             do throws(FileFailure) {
@@ -170,333 +235,188 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
                 return error
             }
         } then: {
-            consumer.value.wrote(count, to: file, $0, of: bound.value)
+            consumer.value.wrote(count, to: file, $0, bound.value)
         }
     }
 
-    private func wrote(_ count: Int, to file: DownloadFile, _ failure: FileFailure?, of load: Load) {
-        // The download may have started over with another file.
-        guard stage == .receiving || stage == .finishing, file === self.file else { return }
-        inFlight = 0
-        if let failure { return fail(failure, load) }
-        announce(Int64(count), of: load)
-        if stage == .finishing { return finish(load) }
-        if gatherer.isFull { writeFull(load) } else { beginPatience(load) }
-        if gatherer.count + inFlight < DownloadConsumer.highWater { load.unpause(.backPressure) }
+    private func writeAll(_ owner: Load) {
+        write(gatherer.takeAll(owner.session.world.readBuffer.value), for: owner)
     }
 
-    private func fileOpened(_ load: Load) -> DownloadFile {
+    private func wrote(_ count: Int, to file: DownloadFile, _ failure: FileFailure?, _ owner: Load) {
+        // The download may have started over with another file.
+        guard file === self.file else { return }
+        if let failure { return failed(failure, owner) }
+        let action = take(.written, owner)
+        guard action == .goOn || action == .catchUp || action == .flush else { return }
+        inFlight = 0
+        announce(Int64(count), of: owner)
+        if action == .flush { return flush(owner) }
+        weigh(owner)
+        if action == .catchUp, machine.state != .behind { owner.downloadWaits(false) }
+    }
+
+    private func failed(_ failure: FileFailure, _ owner: Load) {
+        guard take(.diskFailed, owner) == .fail else { return }
+        inFlight = 0
+        owner.downloadFails(with: .file(failure))
+    }
+
+    private func fileOpened(_ owner: Load) -> DownloadFile {
         if let file { return file }
-        let made = DownloadFile(in: load.session.settings.folderForDownloads, world: load.session.world)
+        let made = DownloadFile(in: owner.session.settings.folderForDownloads, world: owner.session.world)
         file = made
         return made
     }
 
-    private func travelling(with load: Load) -> (LoopBound<DownloadConsumer>, LoopBound<Load>) {
-        let loop = load.session.loop
-        return (LoopBound(confined: self, on: loop), LoopBound(confined: load, on: loop))
+    private func travelling(
+        with owner: Load
+    ) -> (LoopBound<DownloadConsumer>, LoopBound<Load>) {
+        let loop = owner.session.loop
+        return (LoopBound(confined: self, on: loop), LoopBound(confined: owner, on: loop))
     }
 
     // MARK: - The end of the body
 
-    private func finish(_ load: Load) {
-        guard gatherer.count == 0 else {
-            return write(gatherer.takeAll(load.session.world.readBuffer.value), of: load)
-        }
-        guard isWanted(by: load) else {
-            stage = .done
-            return isOvertaken ? load.end(nil) : load.completeIfHeld()
-        }
-        let (consumer, bound) = travelling(with: load)
-        fileOpened(load).perform {
+    private func flush(_ owner: Load) {
+        guard gatherer.count == 0 else { return writeAll(owner) }
+        if take(.flushed, owner) == .name { name(owner) }
+    }
+
+    private func name(_ owner: Load) {
+        guard isWanted(by: owner) else { return named(nil, owner) }
+        let (consumer, bound) = travelling(with: owner)
+        fileOpened(owner).perform {
             (store: inout DownloadStore) -> Result<PublishedFile, FileFailure> in
             Result { () throws(FileFailure) in try store.publish() }
         } then: {
-            consumer.value.finished($0, of: bound.value)
+            switch $0 {
+            case .success(let file): consumer.value.named(file, bound.value)
+            case .failure(let failure): consumer.value.failed(failure, bound.value)
+            }
         }
     }
 
-    private func isWanted(by load: Load) -> Bool {
-        if case .delegate = receiver { load.downloadDelegate != nil } else { receiver != nil }
+    private func isWanted(by owner: Load) -> Bool {
+        guard case .delegate = receiver else { return receiver != nil }
+        return owner.downloadDelegate(for: .delegate) != nil
     }
 
-    private func finished(_ result: Result<PublishedFile, FileFailure>, of load: Load) {
-        // A task that was cancelled meanwhile has already removed the file.
-        guard stage == .finishing else { return }
-        switch result {
-        case .failure(let failure): fail(failure, load)
-        case .success(let file):
-            published = file
-            stage = .done
-            if case .delegate = receiver { show(file, to: load) }
-            if isOvertaken { load.end(nil) } else { load.completeIfHeld() }
+    private func named(_ file: PublishedFile?, _ owner: Load) {
+        guard take(.named, owner) == .handOver else { return }
+        if let file {
+            outcome = .file(file)
+            if case .delegate = receiver { show(file, to: owner) }
         }
+        owner.downloadEnds(with: nil)
     }
 
-    private func fail(_ failure: FileFailure, _ load: Load) {
-        let error = LoadError.file(failure)
-        if isOvertaken { load.end(load.urlError(error)) } else { load.fail(error) }
-    }
-
-    // MARK: - Patience
+    // MARK: - Time
 
     /// Starts a timer, so that a slow body is written now and then and its progress can be seen.
-    private func beginPatience(_ load: Load) {
-        guard patienceTimer == nil, gatherer.count > 0 else { return }
-        self.load = load
-        hasWritten = false
-        let loop = load.session.loop
-        patienceTimer = loop.startTimer(at: loop.now + DownloadConsumer.patience, for: self)
-    }
-
-    private func endPatience(_ load: Load) {
-        if let patienceTimer { load.session.loop.cancelTimer(patienceTimer) }
-        patienceTimer = nil
-    }
-
-    func timerFired(_ timer: TimerID) {
-        patienceTimer = nil
-        guard let load else { return }
-        if let reported { return load.end(reported) }
-        guard stage == .receiving else { return }
-        guard !hasWritten, inFlight == 0, gatherer.count > 0 else { return beginPatience(load) }
-        write(gatherer.takeAll(load.session.world.readBuffer.value), of: load)
-    }
-}
-
-/// The number of written bytes that the delegate has not been told of yet.
-struct WriteProgress: Sendable {
-    private var unreported: Int64 = 0
-    private var total: Int64 = 0
-    /// A callback that will report them is posted and has not run.
-    private var isAnnounced = false
-
-    init(from offset: Int64 = 0) {
-        total = offset
-    }
-
-    /// Returns whether a callback must be posted.
-    mutating func add(_ count: Int64) -> Bool {
-        unreported += count
-        total += count
-        defer { isAnnounced = true }
-        return !isAnnounced
-    }
-
-    /// A posted callback stays posted, and has nothing to report.
-    mutating func startOver() {
-        unreported = 0
-        total = 0
-    }
-
-    mutating func take() -> (written: Int64, total: Int64) {
-        defer {
-            unreported = 0
-            isAnnounced = false
-        }
-        return (unreported, total)
-    }
-}
-
-// MARK: - Resuming a part
-
-/// A part, and the request for the rest of it.
-struct EarlierPart: Sendable {
-    let record: ResumeRecord
-    /// The resume data as the program gave it.
-    let data: Data
-    let rest: Result<WireRequest, RequestRejection>
-    /// The request that `rest` was made from.
-    let restRequest: URLRequest
-}
-
-extension DownloadConsumer {
-    func prepare(for load: Load) -> ConsumerPreparation {
-        switch origin {
-        case .nothing: return .nothing
-        case .flawed(let flaw): load.fail(.resumeData(flaw))
-        case .part(let part): reopen(part.record, load)
-        }
-        return .later
-    }
-
-    private func reopen(_ record: ResumeRecord, _ load: Load) {
-        let (consumer, bound) = travelling(with: load)
-        fileOpened(load).perform {
-            (store: inout DownloadStore) -> Bool in
-            store.reopen(record)
-        } then: {
-            consumer.value.reopened($0, of: bound.value)
-        }
-    }
-
-    private func reopened(_ isThere: Bool, of load: Load) {
-        guard stage == .receiving, case .part(let part) = origin else { return }
-        guard isThere, let rest = rest(of: part, load) else {
-            origin = .nothing
-            // If the part is there, the request for the rest is too long: the whole must not be written behind it.
-            fileOpened(load).discard()
-            return load.restart()
-        }
-        point = part.record.point
-        load.restart(with: rest.wire, madeFrom: rest.request)
-    }
-
-    /// The request for the rest. Nil if it cannot be sent.
-    private func rest(of part: EarlierPart, _ load: Load) -> (wire: WireRequest, request: URLRequest)? {
-        guard let replacement = load.memory?.replacement?.request, let handle = load.handle else {
-            return (try? part.rest.get()).map { ($0, part.restRequest) }
-        }
-        let request = part.record.restRequest(of: replacement)
-        return (try? RequestFreezer.freeze(request, defaults: handle.session.headers)).map { ($0, request) }
-    }
-
-    func receivedResponse(_ response: URLResponse, of load: Load) {
-        guard let request = load.ownRequest else { return }
-        guard let response = response as? HTTPURLResponse else {
-            // This response cannot be resumed, and continues no part.
-            if case .part = origin { drop(load) { $0.discard() } }
-            return
-        }
-        scope = load.presentScope?.digest
-        guard case .part(let part) = origin else {
-            guard load.asksForPart || !response.isPartial else { return load.fail(.unaskedPart(response.statusCode)) }
-            // The resumed request would ask for its own part again, and not for the missing bytes.
-            return point = load.asksForPart ? nil : ResumePoint(response, to: request)
-        }
-        let length = response.expectedContentLength
-        var answer = ResumeAnswer.judge(
-            response.statusCode,
-            headers: response.headers,
-            length: length,
-            at: part.record.point
-        )
-        // The part came under another judgement: an impostor may have sent it.
-        if answer.continuesPart, scope != part.record.scope { answer = .unusable }
-        switch answer {
-        case .rest(let end, let total): goOn(to: end, of: total, load)
-        case .complete: beComplete(response, load)
-        case .whole:
-            drop(load) { $0.discard() }
-            point = ResumePoint(response, to: request)
-        case .other:
-            // Keep the part: the same resume data may resume it another time.
-            drop(load) { _ = $0.keep { $0 } }
-        case .unusable:
-            drop(load) { $0.discard() }
-            hasDroppedPart = false
-            load.restart()
-        }
-    }
-
-    /// Goes on without the part.
-    private func drop(_ load: Load, _ work: @escaping @Sendable (inout DownloadStore) -> Void) {
-        origin = .nothing
-        hasDroppedPart = true
-        point = nil
-        fileOpened(load).perform(work) {}
-    }
-
-    private func goOn(to end: Int64, of total: Int64?, _ load: Load) {
-        guard let offset = point?.offset else { return }
-        point?.total = total
-        restEnd = end
-        gatherer = DownloadGatherer(at: offset)
-        progress.withLock { $0 = WriteProgress(from: offset) }
-        load.count(from: offset, total: total)
-        announceResumption(at: offset, of: load)
-    }
-
-    /// The part was the whole file, and only the end of the message had been missing. The task shows its owner the
-    /// response that the server would have given to a request for the whole.
-    private func beComplete(_ response: HTTPURLResponse, _ load: Load) {
-        guard let offset = point?.offset else { return }
-        ignoresBody = true
-        load.content = nil
-        gatherer = DownloadGatherer(at: offset)
-        if let whole = response.presented(asWholeOf: offset) { load.present(whole) }
-        load.count(from: offset, total: offset)
-        announceResumption(at: offset, of: load)
-    }
-
-    /// RFC 9110 §14.4 leaves this to the client. Bytes beyond the end would be added to a file that the program trusts.
-    private func breakOff(_ load: Load) {
-        isRestBroken = true
-        load.fail(.brokenRest)
-    }
-}
-
-// MARK: - Keeping a part
-
-extension DownloadConsumer {
-    func settle(_ error: LoadError, reported: URLError, of load: Load) -> Bool {
-        // No byte was added yet, so whatever went wrong is not the part's fault.
-        let isUntouched = reopenedPoint != nil && restEnd == nil && !ignoresBody && !error.isCancelled
-        guard !resumeReceivers.isEmpty || error.leavesPart || isUntouched else { return false }
-        switch stage {
-        case .finishing where error.isCancelled || error.isOutOfTime && inFlight == 0 && gatherer.count == 0:
-            // The cancelled task must deliver a file or resume data, and the file is almost made.
-            isOvertaken = true
-            beginLastPatience(reported, load)
-            return true
-        case .receiving, .finishing: return keepPart(reported, load)
-        // The caller that cancelled waits for the part that is being saved.
-        case .saving: return true
-        case .done, .over: return false
-        }
+    private func writeLater(_ owner: Load) {
+        guard countdown == nil, gatherer.count > 0 else { return }
+        countdown = .writing(startTimer(DownloadConsumer.patience, owner), from: gatherer.offset)
     }
 
     /// Reports the error after a while, even if the disk hangs.
-    private func beginLastPatience(_ reported: URLError, _ load: Load) {
-        guard self.reported == nil else { return }
-        endPatience(load)
-        self.load = load
-        self.reported = reported
-        let loop = load.session.loop
-        patienceTimer = loop.startTimer(at: loop.now + DownloadConsumer.savingPatience, for: self)
+    private func beginSaving(_ reported: URLError, _ owner: Load) {
+        if case .saving = countdown { return }
+        endCountdown(owner)
+        countdown = .saving(startTimer(DownloadConsumer.savingPatience, owner), reported)
     }
 
-    private func keepPart(_ reported: URLError, _ load: Load) -> Bool {
-        if file == nil, case .part(let part) = origin {
+    private func startTimer(_ interval: LoopInterval, _ owner: Load) -> TimerID {
+        self.owner = owner
+        let loop = owner.session.loop
+        return loop.startTimer(at: loop.now + interval, for: self)
+    }
+
+    private func endCountdown(_ owner: Load) {
+        if let countdown { owner.session.loop.cancelTimer(countdown.timer) }
+        countdown = nil
+    }
+
+    func timerFired(_ timer: TimerID) {
+        guard let owner, let former = countdown else { return }
+        countdown = nil
+        switch former {
+        case .saving(_, let reported): if take(.overdue, owner) == .giveUp { owner.downloadEnds(with: reported) }
+        // What is gathered now came after that write.
+        case .writing(_, let offset) where offset != gatherer.offset: writeLater(owner)
+        case .writing:
+            switch take(.waited, owner) {
+            case .writeAll: writeAll(owner)
+            case .writeLater: writeLater(owner)
+            default: break
+            }
+        }
+    }
+
+    // MARK: - The end of the load
+
+    func settle(_ error: LoadError, reported: URLError, of load: Load) -> Bool {
+        var action = take(failure(error), load)
+        if action == .save, !save(after: error, reported, load) { action = take(.nothingToSave, load) }
+        if action == .finishFile { beginSaving(reported, load) }
+        return action == .save || action == .finishFile || action == .wait
+    }
+
+    private func failure(_ error: LoadError) -> DownloadMachine.Event {
+        if error.isCancelled { return resumeReceivers.isEmpty ? .dropped : .cancelled }
+        if error.isOutOfTime { return .timedOut }
+        return error.leavesPart || !resumeReceivers.isEmpty ? .failed : .spoilt
+    }
+
+    /// - Returns: Whether there is something to save.
+    private func save(after error: LoadError, _ reported: URLError, _ owner: Load) -> Bool {
+        if file == nil, let part = resumption.part {
             // The part was not opened: its resume data is still valid.
-            end(with: part.data, reported, load)
+            saved(part.data, reported, owner)
             return true
         }
-        guard let point = point ?? reopenedPoint, arrived > 0 || reopenedPoint != nil,
-            let scope = restEnd == nil ? reopenedScope ?? scope : scope,
-            let request = load.ownRequest
+        guard let ground = resumption.ground, arrived > 0 || resumption.part != nil,
+            let request = owner.downloadQuestion?.request
         else { return false }
-        stage = .saving
-        beginLastPatience(reported, load)
-        let limit = isRestBroken ? point.offset : nil
-        let pieces = isRestBroken ? [] : gatherer.takeAll(load.session.world.readBuffer.value)
-        let (consumer, bound) = travelling(with: load)
-        fileOpened(load).perform {
+        beginSaving(reported, owner)
+        // The bytes of a rest that broke the rules are dropped.
+        let isBroken = if case .brokenRest = error { true } else { false }
+        let pieces = isBroken ? [] : gatherer.takeAll(owner.session.world.readBuffer.value)
+        let (consumer, bound) = travelling(with: owner)
+        fileOpened(owner).perform {
             (store: inout DownloadStore) -> Data? in
             // Bytes that cannot be written are not kept, but those that were written before are.
             if !pieces.isEmpty { try? store.append(pieces) }
-            return store.keep(upTo: limit) { ResumeRecord(request, at: point, part: $0, under: scope).encodedIfSane() }
+            return store.keep(upTo: isBroken ? ground.point.offset : nil) {
+                ResumeRecord(request, at: ground.point, $0, under: ground.scope).encodedIfSane()
+            }
         } then: {
-            consumer.value.end(with: $0, reported, bound.value)
+            consumer.value.saved($0, reported, bound.value)
         }
         return true
     }
 
-    /// The point of the part that was opened, or is about to be.
-    private var reopenedPoint: ResumePoint? { reopened?.point }
-    private var reopenedScope: [UInt8]? { reopened?.scope }
-
-    private var reopened: ResumeRecord? {
-        if case .part(let part) = origin, file != nil { part.record } else { nil }
-    }
-
-    private func end(with data: Data?, _ error: URLError, _ load: Load) {
-        guard stage != .over else { return }
-        stage = .over
-        resumeData = data
-        guard let data else { return load.end(error) }
+    private func saved(_ data: Data?, _ error: URLError, _ owner: Load) {
+        guard take(.saved, owner) == .report else { return }
+        guard let data else { return owner.downloadEnds(with: error) }
+        outcome = .resumeData(data)
         var details = error.userInfo
         details[NSURLSessionDownloadTaskResumeData] = data
-        load.end(URLError(reporting: error.code, details: details))
+        owner.downloadEnds(with: URLError(reporting: error.code, details))
+    }
+
+    func completed(_ error: (any Error)?, of load: Load) -> Bool {
+        let action = take(.completed, load)
+        endCountdown(load)
+        if action == .deliver, case .file = outcome {
+            // Its callback removes it.
+        } else {
+            file?.discard(withPart: action == .discardPart)
+        }
+        deliver(error, of: load)
+        file = nil
+        receiver = nil
+        // The program gets a file or resume data: with the file on its way, a cancel comes too late.
+        return false
     }
 }

@@ -39,6 +39,13 @@ final class DownloadFile: Sendable {
         }
     }
 
+    /// Lets go of the part, which the same resume data may resume another time.
+    func putBack() {
+        worker.run { [store] in
+            store.withLock { store in _ = store.keep { $0 } }
+        }
+    }
+
     /// Removes the complete file, unless it was moved.
     func remove(_ file: PublishedFile) {
         worker.run { file.removeIfThere() }

@@ -44,7 +44,7 @@ extension URLSessionDownloadTask {
         _ identifier: Int,
         in session: URLSession,
         _ receiver: DownloadConsumer.Receiver,
-        after origin: DownloadConsumer.Origin
+        after origin: DownloadResumption.Origin
     ) {
         self.init(
             request,

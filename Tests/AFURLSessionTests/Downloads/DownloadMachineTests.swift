@@ -1,6 +1,11 @@
+import AFBase
+import AFTestSupport
+import AFVirtualWorld
+import Foundation
 import Testing
 
 @testable import AFURLSession
+@testable import AFURLTypes
 
 /// What a download does next, in each state and at each event.
 @Suite struct DownloadMachineTests {
@@ -200,5 +205,40 @@ import Testing
             #expect(Self.actions(in: .over, event) == [.leave])
             #expect(Self.actions(in: .done, event) == [.leave])
         }
+    }
+
+    // MARK: - The driver
+
+    @Test(arguments: [false, true])
+    func `an event that cannot be ends the task with an error that names both`(isSaving: Bool) throws {
+        let folder = try ScratchFolder()
+        let world = VirtualWorld()
+        world.configure {
+            $0.temporaryFolder = folder.url
+            $0.timeoutIntervalForRequest = 5
+        }
+        let head = "HTTP/1.1 200 OK\r\nETag: \"1\"\r\nContent-Length: 100\r\n\r\nsome of it"
+        world.script("a.test", .expectRequest, .reply(head), .stall)
+        world.workers.take(.seconds(3 * 3600))
+        let outcomes = DownloadOutcomes()
+        let url = try #require(URL(string: "http://a.test/"))
+        let task = world.session.downloadTask(with: url, completionHandler: outcomes.handler)
+        task.resume()
+        // The bytes wait for the disk; later the load has failed, and waits for what the disk saves.
+        world.advance(by: isSaving ? .seconds(10) : .seconds(1))
+        let action = Lock<Action?>(nil)
+        world.loop.enqueue { [load = task.load] in
+            let load = load.value
+            action.withLock { $0 = (load.consumer as? DownloadConsumer)?.take(.flushed, load) }
+        }
+        world.settle()
+
+        #expect(action.withLock { $0 } == .impossible)
+        let error = try #require(outcomes.all.value.first?.error)
+        let state = isSaving ? "saving" : "writing"
+        #expect(error.code == .unknown && error.loadFailure?.reason == .fault)
+        #expect(error.loadFailure?.message.contains("flushed while \(state): the body has not arrived") == true)
+        #expect(world.finish() == [])
+        #expect(folder.leftovers.isEmpty)
     }
 }

@@ -1,10 +1,13 @@
 import AFBase
+import AFFaults
 import AFLoop
 import AFTestSupport
 import AFURLTypes
 import AFVirtualWorld
 import AFWire
+import CAFLinux
 import Foundation
+import Glibc
 import Testing
 
 @testable import AFURLSession
@@ -13,6 +16,8 @@ extension DownloadTests {
     /// What may happen to a download at an unexpected moment, in virtual time.
     struct Orders {
         private static let head = "HTTP/1.1 200 OK\r\nETag: \"1\"\r\nContent-Length: 9\r\n\r\n"
+        private static let cut: [ScriptStep] = [.expectRequest, .reply(head + "all"), .close]
+        private static let all: [ScriptStep] = [.expectRequest, .reply(head + "all of it"), .again]
 
         private let url = URL(string: "http://api.test/") ?? URL(fileURLWithPath: "/")
         private let folder: ScratchFolder
@@ -41,9 +46,119 @@ extension DownloadTests {
             configuration.timeoutIntervalForResource = 30
         }
 
+        private func begin(in world: VirtualWorld) -> URLSessionDownloadTask {
+            let task = world.session.downloadTask(with: url, completionHandler: outcomes.handler)
+            task.resume()
+            return task
+        }
+
         private func run(_ world: VirtualWorld, untilOutcome count: Int) -> DownloadOutcome? {
             world.run { outcomes.all.value.count == count }
             return outcomes.all.value.last
+        }
+
+        private var codes: [Int?] { outcomes.all.value.map(\.code) }
+
+        // MARK: - Cancelling
+
+        @Test(arguments: [false, true])
+        func `T-FIL-07 a download that is cancelled while its disk is slow ends at once`(isWhole: Bool) {
+            let world = world(isWhole ? Self.all : [.expectRequest, .reply(Self.head + "all"), .stall])
+            world.workers.take(.seconds(2))
+            let task = begin(in: world)
+            world.advance(by: .seconds(1))
+
+            task.cancel()
+            world.advance(by: .milliseconds(100))
+
+            #expect(codes == [-999] && task.state == .completed)
+            #expect(world.finish() == [])
+            #expect(codes == [-999] && folder.leftovers.isEmpty)
+        }
+
+        /// Its bytes are written after two seconds, and it has its name after four.
+        @Test(arguments: [1, 3])
+        func `T-FIL-18 who asks for resume data while the file is being made gets the file`(second: Int) {
+            let world = world(Self.all)
+            world.workers.take(.seconds(2))
+            let task = begin(in: world)
+            world.advance(by: .seconds(second))
+            #expect(codes == [])
+
+            let resumeData = Lock<[Data?]>([])
+            task.cancel { data in resumeData.withLock { $0.append(data) } }
+            let outcome = run(world, untilOutcome: 1)
+
+            #expect(outcome?.contents == Data("all of it".utf8) && outcome?.error == nil)
+            #expect(resumeData.withLock { $0 } == [nil])
+            #expect(world.finish() == [])
+            #expect(folder.leftovers.isEmpty)
+        }
+
+        // MARK: - Another request
+
+        @Test func `what an earlier attempt still writes is not in the file of the next`() {
+            var rules = RetryRules()
+            rules.baseDelay = .milliseconds(1)
+            let broken: [ScriptStep] = [.expectRequest, .reply(Self.head + "no!"), .delay(.seconds(1)), .close]
+            let world = world(broken, Self.all) { [rules] in $0.requestInterceptors = [rules] }
+            world.workers.take(.seconds(2))
+            _ = begin(in: world)
+
+            let outcome = run(world, untilOutcome: 1)
+
+            #expect(outcome?.contents == Data("all of it".utf8))
+            #expect(world.network.connections.count == 2)
+            #expect(world.finish() == [])
+            #expect(folder.leftovers.isEmpty)
+        }
+
+        /// A delegate that never answers.
+        private final class Silent: URLSessionTaskDelegate {
+            func urlSession(
+                _ session: URLSession,
+                task: URLSessionTask,
+                willPerformHTTPRedirection response: HTTPURLResponse,
+                newRequest request: URLRequest,
+                completionHandler: @escaping @Sendable (URLRequest?) -> Void
+            ) {}
+        }
+
+        @Test func `a delegate that never answers costs no part`() throws {
+            let redirect = "HTTP/1.1 302 Found\r\nLocation: /other\r\nContent-Length: 0\r\n\r\n"
+            let rest = "HTTP/1.1 206 Partial Content\r\nETag: \"1\"\r\nContent-Range: bytes 3-8/9\r\n"
+            let world = world(
+                Self.cut,
+                [.expectRequest, .reply(redirect), .close],
+                [.expectRequest, .reply(rest + "Content-Length: 6\r\n\r\n of it"), .again]
+            )
+            let (session, _) = world.makeSession(delegate: Silent(), settings)
+            session.downloadTask(with: url, completionHandler: outcomes.handler).resume()
+            let part = try #require(run(world, untilOutcome: 1)?.resumeData)
+
+            session.downloadTask(withResumeData: part, completionHandler: outcomes.handler).resume()
+            let same = try #require(run(world, untilOutcome: 2)?.resumeData)
+            session.downloadTask(withResumeData: same, completionHandler: outcomes.handler).resume()
+            let outcome = run(world, untilOutcome: 3)
+
+            #expect(codes == [-1005, -1001, nil])
+            #expect(outcome?.contents == Data("all of it".utf8) && outcome?.status == 206)
+            #expect(world.finish() == [])
+            #expect(folder.leftovers.isEmpty)
+        }
+
+        @Test func `a data task that becomes a download refuses a part, and drops what had come of it`() {
+            let part = "HTTP/1.1 206 Partial Content\r\nContent-Range: bytes 0-3/9\r\nContent-Length: 4\r\n\r\nall "
+            let world = world([.expectRequest, .reply(part), .again])
+            let log = DownloadLog(disposition: .becomeDownload)
+            let (session, _) = world.makeSession(delegate: log, settings)
+
+            session.dataTask(with: url).resume()
+            world.run { log.steps.last == .completed(-1017) }
+
+            #expect(log.steps == [.response(206), .became, .metrics, .completed(-1017)])
+            #expect(world.finish() == [])
+            #expect(folder.leftovers.isEmpty)
         }
 
         /// A request whose head is as long as a head may be.
@@ -79,6 +194,34 @@ extension DownloadTests {
             #expect(run(world, untilOutcome: 2)?.contents == Data("all of it".utf8))
             #expect(world.finish() == [])
             #expect(folder.leftovers.isEmpty)
+        }
+    }
+}
+
+extension LoopbackTests.Alone {
+    @Test func `T-FIL-03 a disk that is full while the peer waits for it keeps what it had written`() async {
+        await #expect(processExitsWith: .success) {
+            let folder = try ScratchFolder()
+            let world = VirtualWorld()
+            world.configure { $0.temporaryFolder = folder.url }
+            let head = "HTTP/1.1 200 OK\r\nETag: \"1\"\r\nContent-Length: 8000000\r\n\r\n"
+            world.script("api.test", .expectRequest, .reply(head), .fill(8_000_000), .again)
+            world.workers.take(.seconds(1))
+            FaultInjector.plan(.fails(ENOSPC), of: CAF_CALL_PWRITE, 2)
+            let outcomes = DownloadOutcomes()
+            let url = try #require(URL(string: "http://api.test/"))
+            let task = world.session.downloadTask(with: url, completionHandler: outcomes.handler)
+            task.resume()
+            world.advance(by: .milliseconds(900))
+            #expect((DownloadConsumer.highWater...4 << 20).contains(Int(task.countOfBytesReceived)))
+
+            world.run { outcomes.all.value.count == 1 }
+
+            let outcome = try #require(outcomes.all.value.first)
+            #expect(FaultInjector.hasFired && outcome.code == -3003 && outcome.error?.loadFailure?.errno == ENOSPC)
+            #expect(try ResumeRecord(#require(outcome.resumeData)).point.offset == 1 << 20)
+            #expect(world.finish() == [])
+            #expect(folder.leftovers.count == 1)
         }
     }
 }
