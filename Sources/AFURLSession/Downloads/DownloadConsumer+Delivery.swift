@@ -5,12 +5,12 @@ import Foundation
 // What the receiver of a download hears.
 
 extension DownloadConsumer {
-    private func progressDelegate(_ owner: Load) -> DownloadDelegate? {
+    private func progressDelegate(_ owner: any DownloadOwner) -> DownloadDelegate? {
         receiver.flatMap { owner.downloadDelegate(for: $0) }
     }
 
     /// A slow delegate gets one report for several writes.
-    func announce(_ count: Int64, of owner: Load) {
+    func announce(_ count: Int64, of owner: any DownloadOwner) {
         guard let (delegate, task) = progressDelegate(owner), progress.withLock({ $0.add(count) }) else { return }
         let expected = task.countOfBytesExpectedToReceive
         owner.session.outbox.post(
@@ -28,7 +28,7 @@ extension DownloadConsumer {
         )
     }
 
-    func announceResumption(at offset: Int64, of owner: Load) {
+    func announceResumption(at offset: Int64, of owner: any DownloadOwner) {
         guard let (delegate, task) = progressDelegate(owner) else { return }
         let expected = task.countOfBytesExpectedToReceive
         owner.session.outbox.post(
@@ -45,13 +45,13 @@ extension DownloadConsumer {
 
     /// Removes the file after its callback, on the queue of the callback. If that is the network thread, the file's
     /// worker removes it, because the network thread must not wait for a disk.
-    private func remover(of owner: Load) -> @Sendable (PublishedFile) -> Void {
+    private func remover(of owner: any DownloadOwner) -> @Sendable (PublishedFile) -> Void {
         guard owner.session.settings.callsBackOnNetworkThread, let file else { return { $0.removeIfThere() } }
         return { file.remove($0) }
     }
 
     /// The delegate may use the file while it is called.
-    func show(_ file: PublishedFile, to owner: Load) {
+    func show(_ file: PublishedFile, to owner: any DownloadOwner) {
         guard let (delegate, task) = owner.downloadDelegate(for: .delegate) else { return }
         let remove = remover(of: owner)
         owner.session.outbox.post(
@@ -62,7 +62,7 @@ extension DownloadConsumer {
         )
     }
 
-    func deliver(_ error: (any Error)?, of owner: Load) {
+    func deliver(_ error: (any Error)?, of owner: any DownloadOwner) {
         let data = if case .resumeData(let data) = outcome { data } else { Data?.none }
         for receiver in resumeReceivers { receiver.give(data, owner.session) }
         resumeReceivers = []

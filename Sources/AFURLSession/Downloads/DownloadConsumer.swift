@@ -54,7 +54,7 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
     private var inFlight = 0
     private var countdown: Countdown?
     /// The load, while a timer needs it.
-    private weak var owner: Load?
+    private weak var owner: (any DownloadOwner)?
     let progress = Lock(WriteProgress())
     private(set) var outcome = Outcome.nothing
     var resumeReceivers: [ResumeReceiver] = []
@@ -72,7 +72,7 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
     /// Tells the machine what happens.
     ///
     /// - Returns: What the consumer has to do.
-    func take(_ event: DownloadMachine.Event, _ owner: Load) -> DownloadMachine.Action {
+    func take(_ event: DownloadMachine.Event, _ owner: any DownloadOwner) -> DownloadMachine.Action {
         let former = machine.state
         let action = machine.handle(event)
         if action == .impossible {
@@ -102,7 +102,7 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
         for chunk in chunks { chunk.withUnsafeBytes { receivedBody($0, of: load) } }
     }
 
-    private func reopen(_ part: EarlierPart, _ owner: Load) {
+    private func reopen(_ part: EarlierPart, _ owner: any DownloadOwner) {
         let (consumer, bound) = travelling(with: owner)
         fileOpened(owner).perform {
             (store: inout DownloadStore) -> Bool in
@@ -112,7 +112,7 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
         }
     }
 
-    private func reopened(_ part: EarlierPart?, _ owner: Load) {
+    private func reopened(_ part: EarlierPart?, _ owner: any DownloadOwner) {
         switch take(part == nil ? .missing : .found, owner) {
         case .askForRest: if !owner.ask(forRestOf: part) { judged(.unusable, owner) }
         case .askForWhole: askForWhole(owner)
@@ -120,7 +120,7 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
         }
     }
 
-    private func askForWhole(_ owner: Load) {
+    private func askForWhole(_ owner: any DownloadOwner) {
         resumption.startOver()
         _ = owner.ask(forRestOf: nil)
     }
@@ -147,7 +147,7 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
         }
     }
 
-    private func judged(_ event: DownloadMachine.Event, _ owner: Load, _ response: URLResponse? = nil) {
+    private func judged(_ event: DownloadMachine.Event, _ owner: any DownloadOwner, _ response: URLResponse? = nil) {
         switch take(event, owner) {
         case .append:
             guard let point = resumption.ground?.point else { return }
@@ -168,7 +168,7 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
         }
     }
 
-    private func goOn(behind point: ResumePoint, showing whole: URLResponse?, _ owner: Load) {
+    private func goOn(behind point: ResumePoint, showing whole: URLResponse?, _ owner: any DownloadOwner) {
         gatherer = DownloadGatherer(at: point.offset)
         owner.downloadContinues(from: point.offset, of: point.total, showing: whole)
         announceResumption(at: point.offset, of: owner)
@@ -190,7 +190,7 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
     }
 
     /// Looks at how much is gathered.
-    private func weigh(_ owner: Load) {
+    private func weigh(_ owner: any DownloadOwner) {
         let waits = gatherer.count + inFlight >= DownloadConsumer.highWater
         let action = take(waits ? .tooMuch : gatherer.isFull ? .enough : .little, owner)
         switch action {
@@ -212,7 +212,7 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
     }
 
     /// RFC 9110 §14.4 leaves this to the client.
-    private func breakOff(_ owner: Load) {
+    private func breakOff(_ owner: any DownloadOwner) {
         if take(.broken, owner) == .breakOff { owner.downloadFails(with: .brokenRest) }
     }
 
@@ -221,7 +221,7 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
 
     // MARK: - Writing
 
-    private func write(_ pieces: [LentBytes], for owner: Load) {
+    private func write(_ pieces: [LentBytes], for owner: any DownloadOwner) {
         let count = pieces.reduce(0) { $0 + $1.range.count }
         inFlight = count
         let (consumer, bound) = travelling(with: owner)
@@ -239,11 +239,11 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
         }
     }
 
-    private func writeAll(_ owner: Load) {
+    private func writeAll(_ owner: any DownloadOwner) {
         write(gatherer.takeAll(owner.session.world.readBuffer.value), for: owner)
     }
 
-    private func wrote(_ count: Int, to file: DownloadFile, _ failure: FileFailure?, _ owner: Load) {
+    private func wrote(_ count: Int, to file: DownloadFile, _ failure: FileFailure?, _ owner: any DownloadOwner) {
         // The download may have started over with another file.
         guard file === self.file else { return }
         if let failure { return failed(failure, owner) }
@@ -256,13 +256,13 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
         if action == .catchUp, machine.state != .behind { owner.downloadWaits(false) }
     }
 
-    private func failed(_ failure: FileFailure, _ owner: Load) {
+    private func failed(_ failure: FileFailure, _ owner: any DownloadOwner) {
         guard take(.diskFailed, owner) == .fail else { return }
         inFlight = 0
         owner.downloadFails(with: .file(failure))
     }
 
-    private func fileOpened(_ owner: Load) -> DownloadFile {
+    private func fileOpened(_ owner: any DownloadOwner) -> DownloadFile {
         if let file { return file }
         let made = DownloadFile(in: owner.session.settings.folderForDownloads, world: owner.session.world)
         file = made
@@ -270,20 +270,20 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
     }
 
     private func travelling(
-        with owner: Load
-    ) -> (LoopBound<DownloadConsumer>, LoopBound<Load>) {
+        with owner: any DownloadOwner
+    ) -> (LoopBound<DownloadConsumer>, LoopBound<any DownloadOwner>) {
         let loop = owner.session.loop
         return (LoopBound(confined: self, on: loop), LoopBound(confined: owner, on: loop))
     }
 
     // MARK: - The end of the body
 
-    private func flush(_ owner: Load) {
+    private func flush(_ owner: any DownloadOwner) {
         guard gatherer.count == 0 else { return writeAll(owner) }
         if take(.flushed, owner) == .name { name(owner) }
     }
 
-    private func name(_ owner: Load) {
+    private func name(_ owner: any DownloadOwner) {
         guard isWanted(by: owner) else { return named(nil, owner) }
         let (consumer, bound) = travelling(with: owner)
         fileOpened(owner).perform {
@@ -297,12 +297,12 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
         }
     }
 
-    private func isWanted(by owner: Load) -> Bool {
+    private func isWanted(by owner: any DownloadOwner) -> Bool {
         guard case .delegate = receiver else { return receiver != nil }
         return owner.downloadDelegate(for: .delegate) != nil
     }
 
-    private func named(_ file: PublishedFile?, _ owner: Load) {
+    private func named(_ file: PublishedFile?, _ owner: any DownloadOwner) {
         guard take(.named, owner) == .handOver else { return }
         if let file {
             outcome = .file(file)
@@ -314,25 +314,25 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
     // MARK: - Time
 
     /// Starts a timer, so that a slow body is written now and then and its progress can be seen.
-    private func writeLater(_ owner: Load) {
+    private func writeLater(_ owner: any DownloadOwner) {
         guard countdown == nil, gatherer.count > 0 else { return }
         countdown = .writing(startTimer(DownloadConsumer.patience, owner), from: gatherer.offset)
     }
 
     /// Reports the error after a while, even if the disk hangs.
-    private func beginSaving(_ reported: URLError, _ owner: Load) {
+    private func beginSaving(_ reported: URLError, _ owner: any DownloadOwner) {
         if case .saving = countdown { return }
         endCountdown(owner)
         countdown = .saving(startTimer(DownloadConsumer.savingPatience, owner), reported)
     }
 
-    private func startTimer(_ interval: LoopInterval, _ owner: Load) -> TimerID {
+    private func startTimer(_ interval: LoopInterval, _ owner: any DownloadOwner) -> TimerID {
         self.owner = owner
         let loop = owner.session.loop
         return loop.startTimer(at: loop.now + interval, for: self)
     }
 
-    private func endCountdown(_ owner: Load) {
+    private func endCountdown(_ owner: any DownloadOwner) {
         if let countdown { owner.session.loop.cancelTimer(countdown.timer) }
         countdown = nil
     }
@@ -369,7 +369,7 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
     }
 
     /// - Returns: Whether there is something to save.
-    private func save(after error: LoadError, _ reported: URLError, _ owner: Load) -> Bool {
+    private func save(after error: LoadError, _ reported: URLError, _ owner: any DownloadOwner) -> Bool {
         if file == nil, let part = resumption.part {
             // The part was not opened: its resume data is still valid.
             saved(part.data, reported, owner)
@@ -396,7 +396,7 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
         return true
     }
 
-    private func saved(_ data: Data?, _ error: URLError, _ owner: Load) {
+    private func saved(_ data: Data?, _ error: URLError, _ owner: any DownloadOwner) {
         guard take(.saved, owner) == .report else { return }
         guard let data else { return owner.downloadEnds(with: error) }
         outcome = .resumeData(data)

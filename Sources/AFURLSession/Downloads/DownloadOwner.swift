@@ -3,12 +3,42 @@ import AFTransport
 import AFWire
 import Foundation
 
+/// What a download sees of its load.
+protocol DownloadOwner: AnyObject {
+    var session: SessionCore { get }
+    /// Nil if the task has completed.
+    var downloadQuestion: DownloadQuestion? { get }
+    /// The delegate that is told of the progress, and gets the file: the session's, or the task's own if the caller
+    /// awaits.
+    func downloadDelegate(for receiver: DownloadConsumer.Receiver) -> DownloadDelegate?
+
+    /// Asks for the rest of the part, or for the whole. False, and nothing is asked, if that request cannot be sent.
+    func ask(forRestOf part: EarlierPart?) -> Bool
+    /// The response continues the bytes of an earlier task.
+    ///
+    /// - Parameter whole: What the owner of the task is shown in place of the response, whose body is not decoded.
+    func downloadContinues(from offset: Int64, of total: Int64?, showing whole: URLResponse?)
+    /// Whether the peer has to wait for the disk.
+    func downloadWaits(_ waits: Bool)
+    /// No exchange watches the task's time from now on.
+    func watchTime()
+    /// Fails the load, or ends it if it had failed before and waited for the disk.
+    func downloadFails(with error: LoadError)
+    /// The file is there, or what has arrived is saved.
+    func downloadEnds(with error: URLError?)
+    /// Gives the receiver what it waits for. `remove` removes the file after its callback.
+    func deliver(
+        _ file: PublishedFile?,
+        error: (any Error)?,
+        to receiver: DownloadConsumer.Receiver,
+        remove: @escaping @Sendable (PublishedFile) -> Void
+    )
+}
+
 /// A delegate of downloads, and the task to call it with.
 typealias DownloadDelegate = (delegate: any URLSessionDownloadDelegate, task: URLSessionDownloadTask)
 
-// What a download sees of its load, and asks of it.
-
-extension Load {
+extension Load: DownloadOwner {
     var downloadQuestion: DownloadQuestion? {
         ownRequest.map { DownloadQuestion(request: $0, scope: presentScope?.digest, asksForPart: asksForPart) }
     }
