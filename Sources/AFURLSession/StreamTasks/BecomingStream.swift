@@ -21,7 +21,8 @@ extension Load {
         )
         if task.state == .canceling { return fail(.cancelled) }
         if isComplete || !giveConnection(to: connector, after: chunks) {
-            connector.take(bodyOf: self, after: chunks)
+            // Reads only: the server would take what is written for another request.
+            connector.take(.tookBody, with: BodyChannel(chunks, of: self), of: self)
             unpause(.unanswered)
             if isComplete { finishReceiving() }
         }
@@ -36,16 +37,16 @@ extension Load {
         else { return false }
         let secured = transfer.key.security == nil ? nil : channel as? TLSChannel
         let early = chunks.isEmpty ? channel : EarlyChannel(chunks, before: channel)
-        connector.take(early, of: self, secured: secured, key: transfer.key, number: transfer.times.connection?.number)
+        let number = transfer.times.connection?.number
+        connector.take(
+            secured == nil ? .tookConnection : .tookSecured,
+            with: early,
+            of: self,
+            secured: secured,
+            key: transfer.key,
+            number: number
+        )
         return true
-    }
-}
-
-extension StreamConnector {
-    /// Reads only: the server would take what is written for another request.
-    fileprivate func take(bodyOf load: Load, after chunks: [Data]) {
-        outgoing = .closed
-        take(BodyChannel(chunks, of: load), of: load)
     }
 }
 

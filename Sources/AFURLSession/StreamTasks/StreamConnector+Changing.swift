@@ -9,28 +9,32 @@ import Foundation
 extension StreamConnector: HandshakeClient {
     /// True if a change is done, and the operations after it may begin.
     func change(_ channel: any ByteChannel, for load: Load) -> Bool {
-        switch schedule.nextChange {
-        case nil: return false
-        case .captured?:
-            schedule.changeDone()
-            capture(for: load)
-            return false
-        case .secured? where secured != nil:
-            schedule.changeDone()
-            return true
-        case .secured?:
-            schedule.changeDone()
-            secure(channel, for: load)
+        guard let change = schedule.nextChange else { return false }
+        schedule.changeDone()
+        switch change {
+        case .secured: return secure(channel, for: load)
+        case .captured:
+            capture(channel, for: load)
             return false
         }
     }
 
     // MARK: - TLS
 
-    private func secure(_ channel: any ByteChannel, for load: Load) {
-        guard incoming.isOpen, outgoing.isOpen, let present = key else { return load.fail(.stream(.halfClosed)) }
+    /// True if the connection has TLS.
+    private func secure(_ channel: any ByteChannel, for load: Load) -> Bool {
+        switch take(.secureDue) {
+        case .skip: return true
+        case .refuseTLS: load.fail(.stream(.halfClosed))
+        case .startTLS: startTLS(channel, for: load)
+        default: break
+        }
+        return false
+    }
+
+    private func startTLS(_ channel: any ByteChannel, for load: Load) {
         let early = channel as? EarlyChannel
-        guard early?.isEmpty ?? true else { return load.fail(.stream(.unreadable)) }
+        guard let present = key, early?.isEmpty ?? true else { return load.fail(.stream(.unreadable)) }
         let session = load.session
         let security = session.currentSecurity()
         let key = present.secured(by: security).judged(by: load.trustJudge)
@@ -68,10 +72,9 @@ extension StreamConnector: HandshakeClient {
     func handshakeSucceeded(_ handshake: Handshake, channel: TLSChannel) {
         if let connection { load?.session.events?.connection(connection, .tlsEnded(handshake.report)) }
         self.handshake = nil
-        stopPatience()
-        self.channel = channel
+        guard take(.handshakeDone) == .use else { return channel.close() }
         secured = channel
-        channel.handler = self
+        use(channel)
         proceed()
     }
 
@@ -86,8 +89,8 @@ extension StreamConnector: HandshakeClient {
 
     // MARK: - Capturing
 
-    private func capture(for load: Load) {
-        guard let (delegate, task) = streamDelegate, let channel, !(channel is BodyChannel) else {
+    private func capture(_ channel: any ByteChannel, for load: Load) {
+        guard let (delegate, task) = streamDelegate, take(.captureDue) == .capture else {
             return load.fail(.stream(.noStreamDelegate))
         }
         let link = link(to: channel, for: load)
@@ -125,8 +128,8 @@ extension StreamConnector: HandshakeClient {
             if let connection { events?.post(.connectionClosed, connection: connection) }
         }
         // The channel has reported the end, and reports it once.
-        if !incoming.isOpen { end.inputIsOver() }
-        letGo()
+        if machine.state.reading != .open { end.inputIsOver() }
+        self.channel = nil
         let link = CapturedLink(end, on: session.loop)
         // The channel does not report again that it is readable.
         end.move()

@@ -14,16 +14,16 @@ extension StreamConnector: ChannelHandler {
     /// Does all operations that can be done now.
     func proceed() {
         guard let load, !load.isSuspended else { return }
-        while let channel, handshake == nil {
+        while machine.moves, let channel {
             do throws(Refusal) {
                 write(try leave(for: load), to: channel, for: load)
             } catch {
                 if error == .clearText { load.fail(.stream(.pinned)) }
                 return
             }
-            guard self.channel === channel else { return }
+            guard machine.moves else { return }
             read(from: channel, for: load)
-            guard self.channel === channel, change(channel, for: load) else { break }
+            guard machine.moves, change(channel, for: load) else { break }
         }
         endIfOver()
     }
@@ -37,13 +37,15 @@ extension StreamConnector: ChannelHandler {
     private func isForbidden(_ load: Load) -> Bool {
         let moves = schedule.nextIncoming != nil || schedule.nextOutgoing != nil || schedule.nextChange == .captured
         // The session has applied the same rules to a task that began as a request.
-        guard moves, secured == nil, load.transfer == nil, let endpoint = load.endpoint else { return false }
+        guard moves, machine.state.phase != .secured, load.transfer == nil, let endpoint = load.endpoint else {
+            return false
+        }
         return load.session.forbidsStream(to: Endpoint(scheme: .http, host: endpoint.host, port: endpoint.port))
     }
 
     private func endIfOver() {
-        guard let load, !incoming.isOpen, !outgoing.isOpen, schedule.nextChange == nil else { return }
-        if let failure = incoming.failure ?? outgoing.failure { return load.fail(failure) }
+        guard let load, machine.isClosed, schedule.nextChange == nil else { return }
+        if let failure { return load.fail(failure) }
         if load.isHeld { load.completeIfHeld() } else { load.finishReceiving() }
     }
 
@@ -81,10 +83,9 @@ extension StreamConnector: ChannelHandler {
     }
 
     private func closeWriting(to channel: any ByteChannel, for load: Load) {
+        guard take(.closeWriteDue) == .closeWriting else { return }
         channel.endWriting()
-        outgoing = .closed
-        let error = load.urlError(.stream(.closed(.writing)))
-        for write in schedule.takeWrites() { finish(write, error, in: load.session) }
+        failWrites(.stream(.closed(.writing)), of: load)
         tell { delegate, task in delegate.urlSession(task.session, writeClosedFor: task) }
     }
 
@@ -108,17 +109,17 @@ extension StreamConnector: ChannelHandler {
 
     private func read(from channel: any ByteChannel, for load: Load) {
         let share = channel.turnShare
-        while self.channel === channel, !share.isSpent, readSome(from: channel, for: load) {}
-        if self.channel === channel, share.isSpent { channel.continueNextTurn() }
+        while machine.moves, !share.isSpent, readSome(from: channel, for: load) {}
+        if machine.moves, share.isSpent { channel.continueNextTurn() }
     }
 
     /// False if nothing more can be read now.
     private func readSome(from channel: any ByteChannel, for load: Load) -> Bool {
         switch schedule.nextIncoming {
-        case nil: return drops && channel.isReadable && drop(from: channel, for: load)
+        case nil: return machine.state.reading == .dropping && channel.isReadable && drop(from: channel, for: load)
         case .close?:
             schedule.incomingDone()
-            closeReading(from: channel, for: load)
+            closeReading(for: load)
             return true
         case .read(let read)?:
             if read.isFull {
@@ -141,7 +142,7 @@ extension StreamConnector: ChannelHandler {
             guard read.isEnough else { return false }
             done(read, false, for: load)
             return true
-        case .end: inputEnded(channel, for: load)
+        case .end: inputEnded(for: load)
         case .failed: if let error { load.fail(loadError(error, .receivingBody)) }
         }
         return false
@@ -171,22 +172,22 @@ extension StreamConnector: ChannelHandler {
     }
 
     /// Completes all reads with the bytes there are: no more will come.
-    private func inputEnded(_ channel: any ByteChannel, for load: Load) {
+    private func inputEnded(for load: Load) {
         if let secured, secured.isTruncated, !toleratesMissingCloseNotify {
             return load.fail(.transfer(.cutShort))
         }
-        incoming = .closed
+        guard take(.inputEnded) == .endReading else { return }
         for read in schedule.takePresentReads() { finish(read, true, nil, in: load.session) }
-        let error = load.urlError(.stream(.closed(.reading)))
-        for read in schedule.takeReads() { finish(read, false, error, in: load.session) }
-        tell { delegate, task in delegate.urlSession(task.session, readClosedFor: task) }
+        readingIsClosed(for: load)
     }
 
-    private func closeReading(from channel: any ByteChannel, for load: Load) {
-        incoming = .closed
-        drops = true
-        let error = load.urlError(.stream(.closed(.reading)))
-        for read in schedule.takeReads() { finish(read, false, error, in: load.session) }
+    private func closeReading(for load: Load) {
+        guard take(.closeReadDue) == .closeReading else { return }
+        readingIsClosed(for: load)
+    }
+
+    private func readingIsClosed(for load: Load) {
+        failReads(.stream(.closed(.reading)), of: load)
         tell { delegate, task in delegate.urlSession(task.session, readClosedFor: task) }
     }
 
@@ -196,7 +197,7 @@ extension StreamConnector: ChannelHandler {
         switch channel.read(into: load.session.world.readBuffer.value.forReading()) {
         case .bytes: return true
         case .wouldBlock: break
-        case .end: drops = false
+        case .end: take(.inputEnded)
         case .failed(let error): load.fail(loadError(error, .receivingBody))
         }
         return false

@@ -4,26 +4,9 @@ import AFWire
 import Foundation
 
 /// The loop's side of a stream task: connects, does the operations in order, and reports the result of each exactly
-/// once.
-///
-/// ```
-/// idle ──▶ connecting ──▶ open ──▶ over
-///                         │  ▲
-///                         ▼  │
-///                        securing
-/// ```
+/// once. `StreamMachine` says where the stream stands, and what it does next.
 final class StreamConnector: TaskConsumer {
-    /// The state of one direction.
-    enum Side {
-        case open
-        /// Closed in order: the peer has ended it, or the caller has closed it.
-        case closed
-        case failed(LoadError)
-
-        var isOpen: Bool { if case .open = self { true } else { false } }
-        var failure: LoadError? { if case .failed(let error) = self { error } else { nil } }
-    }
-
+    private(set) var machine = StreamMachine()
     var schedule = StreamSchedule<StreamRead, StreamWrite>()
     /// The task's load, as long as the task runs.
     private(set) var load: Load?
@@ -38,23 +21,29 @@ final class StreamConnector: TaskConsumer {
     var connection: Int?
     /// Limits how long connecting or the handshake takes.
     private var patience: PausableTimer?
-    var incoming = Side.open
-    var outgoing = Side.open
-    /// Whether the connector drops what arrives.
-    var drops = false
-    /// Whether the program has the streams: they go on without the task.
-    private(set) var isCaptured = false
+    /// Why each direction was given up.
+    private var (readFailure, writeFailure): (LoadError?, LoadError?) = (nil, nil)
     /// The error that the task ended with.
     private var ending: (any Error)?
-    private var isOver = false
+
+    /// Tells the machine what happens.
+    ///
+    /// - Returns: What the connector has to do.
+    @discardableResult
+    func take(_ event: StreamMachine.Event) -> StreamMachine.Action {
+        let former = machine.state
+        let action = machine.handle(event)
+        if action == .impossible { load?.fail(.fault(StreamMachine.objection(to: event, in: former))) }
+        return action
+    }
 
     // MARK: - From the task
 
     /// A body that has arrived in full, but that the caller has not read to its end, keeps the task from completing.
-    var isHolding: Bool { channel is BodyChannel && incoming.isOpen }
+    var isHolding: Bool { machine.state.phase == .body && machine.state.reading == .open }
     /// The program reads as much of the body as it likes, so the cache would not get the whole.
     var caching: ResponseCaching { .never }
-    var endsSilently: Bool { isCaptured }
+    var endsSilently: Bool { machine.state.phase == .captured }
 
     func prepare(for load: Load) -> ConsumerPreparation {
         self.load = load
@@ -92,34 +81,28 @@ final class StreamConnector: TaskConsumer {
     }
 
     func completed(_ error: (any Error)?, of load: Load) -> Bool {
-        isOver = true
+        let session = load.session
+        let lost = machine.hasConnection ? connection : nil
+        let action = take(.completed)
         ending = error
         for clock in clocks { clock.stop() }
         patience = nil
         attempt?.cancel()
         handshake?.cancel()
-        if !isCaptured {
-            channel?.close()
-            noteClosed(load.session)
-        }
+        channel?.close()
+        if let lost { session.events?.post(.connectionClosed, connection: lost) }
         (attempt, handshake, channel, secured) = (nil, nil, nil, nil)
-        let session = load.session
         let (reads, writes) = (schedule.takeReads(), schedule.takeWrites())
         for read in reads { finish(read, false, ending ?? closedError(.reading), in: session) }
         for write in writes { finish(write, ending ?? closedError(.writing), in: session) }
         self.load = nil
-        return !isCaptured && load.tellEnd()
-    }
-
-    private func noteClosed(_ session: SessionCore) {
-        guard channel != nil || handshake != nil, let connection else { return }
-        session.events?.post(.connectionClosed, connection: connection)
+        return action == .end && load.tellEnd()
     }
 
     // MARK: - Operations
 
     func add(_ read: StreamRead, in session: SessionCore) {
-        guard !isOver, incoming.isOpen else { return finish(read, false, reason(.reading), in: session) }
+        guard take(.readAsked) == .queue else { return finish(read, false, reason(.reading), in: session) }
         schedule.add(incoming: .read(read))
         read.clock = clock(of: read.interval, in: session) { [weak self, weak read] in
             if let read { self?.endOverdue(read) }
@@ -128,7 +111,7 @@ final class StreamConnector: TaskConsumer {
     }
 
     func add(_ write: StreamWrite, in session: SessionCore) {
-        guard !isOver, outgoing.isOpen else { return finish(write, reason(.writing), in: session) }
+        guard take(.writeAsked) == .queue else { return finish(write, reason(.writing), in: session) }
         schedule.add(outgoing: .write(write))
         write.clock = clock(of: write.interval, in: session) { [weak self, weak write] in
             if let write { self?.endOverdue(write) }
@@ -136,35 +119,22 @@ final class StreamConnector: TaskConsumer {
         proceed()
     }
 
-    func closeReading(in session: SessionCore) {
-        guard !isOver, incoming.isOpen else { return }
-        schedule.add(incoming: .close)
-        proceed()
-    }
+    func closeReading() { ask(.closeReadAsked) { $0.add(incoming: .close) } }
+    func closeWriting() { ask(.closeWriteAsked) { $0.add(outgoing: .close) } }
+    func secure() { ask(.changeAsked) { $0.add(change: .secured) } }
+    func capture() { ask(.changeAsked) { $0.add(change: .captured) } }
 
-    func closeWriting(in session: SessionCore) {
-        guard !isOver, outgoing.isOpen else { return }
-        schedule.add(outgoing: .close)
-        proceed()
-    }
-
-    func secure(in session: SessionCore) {
-        guard !isOver else { return }
-        schedule.add(change: .secured)
-        proceed()
-    }
-
-    func capture(in session: SessionCore) {
-        guard !isOver else { return }
-        schedule.add(change: .captured)
+    private func ask(_ event: StreamMachine.Event, _ add: (inout StreamSchedule<StreamRead, StreamWrite>) -> Void) {
+        guard take(event) == .queue else { return }
+        add(&schedule)
         proceed()
     }
 
     /// Why the stream takes no more operations.
     private func reason(_ direction: StreamFailure.Direction) -> any Error {
         if let ending { return ending }
-        let side = direction == .reading ? incoming : outgoing
-        if let failure = side.failure, let load { return load.urlError(failure) }
+        let failure = direction == .reading ? readFailure : writeFailure
+        if let failure, let load { return load.urlError(failure) }
         return closedError(direction)
     }
 
@@ -189,6 +159,18 @@ final class StreamConnector: TaskConsumer {
         let handler = write.handler
         (write.isAwaited ? session.resumptions : session.outbox).post(.block { handler(error) })
     }
+
+    /// Completes all reads with an error: no more will come, or a caller could misread what comes after a gap.
+    func failReads(_ error: LoadError, of load: Load) {
+        for read in schedule.takeReads() { finish(read, false, load.urlError(error), in: load.session) }
+    }
+
+    func failWrites(_ error: LoadError, of load: Load) {
+        for write in schedule.takeWrites() { finish(write, load.urlError(error), in: load.session) }
+    }
+
+    /// Why a direction was given up; nil if neither was.
+    var failure: LoadError? { readFailure ?? writeFailure }
 
     /// Tells the delegate, if it hears about streams.
     func tell(_ call: @escaping @Sendable (any URLSessionStreamDelegate, URLSessionStreamTask) -> Void) {
@@ -221,25 +203,23 @@ final class StreamConnector: TaskConsumer {
     }
 
     private func endOverdue(_ read: StreamRead) {
-        guard let load, let interval = read.interval else { return }
-        let late = TransferError.timedOut(attempt?.phase ?? .receivingBody, .nanoseconds(interval.nanoseconds))
-        fail(reading: .transfer(late), of: load)
+        guard let load, let interval = read.interval, take(.readOverdue) == .failReading else { return }
+        let error = late(.receivingBody, after: interval)
+        readFailure = error
+        failReads(error, of: load)
+        proceed()
     }
 
     private func endOverdue(_ write: StreamWrite) {
-        guard let load, let interval = write.interval else { return }
-        let late = TransferError.timedOut(attempt?.phase ?? .sending, .nanoseconds(interval.nanoseconds))
-        let error = LoadError.transfer(late)
-        outgoing = .failed(error)
-        for write in schedule.takeWrites() { finish(write, load.urlError(error), in: load.session) }
+        guard let load, let interval = write.interval, take(.writeOverdue) == .failWriting else { return }
+        let error = late(.sending, after: interval)
+        writeFailure = error
+        failWrites(error, of: load)
         proceed()
     }
 
-    /// Fails this read and all others: a caller could misread bytes that come after a gap.
-    private func fail(reading error: LoadError, of load: Load) {
-        incoming = .failed(error)
-        for read in schedule.takeReads() { finish(read, false, load.urlError(error), in: load.session) }
-        proceed()
+    private func late(_ phase: TransferPhase, after interval: LoopInterval) -> LoadError {
+        .transfer(.timedOut(attempt?.phase ?? phase, .nanoseconds(interval.nanoseconds)))
     }
 
     /// Limits how long the present change of the connection may take.
@@ -257,6 +237,7 @@ final class StreamConnector: TaskConsumer {
     // MARK: - Connecting
 
     private func connect(to endpoint: Endpoint, for load: Load) {
+        guard take(.start) == .connect else { return }
         let session = load.session
         load.watchTime()
         do throws(LoadError) {
@@ -286,35 +267,35 @@ final class StreamConnector: TaskConsumer {
 
     /// Takes the place of a data task, with the bytes that its connection still has.
     func take(
-        _ channel: any ByteChannel,
+        _ event: StreamMachine.Event,
+        with channel: any ByteChannel,
         of load: Load,
         secured: TLSChannel? = nil,
         key: ConnectionKey? = nil,
         number: Int? = nil
     ) {
         self.load = load
-        self.channel = channel
+        guard take(event) == .use else { return }
         self.secured = secured
         self.key = key
         connection = number
-        channel.handler = self
+        use(channel)
         load.watchTime()
         for clock in clocks { clock.start() }
     }
 
-    /// Gives the connection away: the streams have it from now on.
-    func letGo() {
-        isCaptured = true
-        channel = nil
+    func use(_ channel: any ByteChannel) {
+        stopPatience()
+        self.channel = channel
+        channel.handler = self
     }
 }
 
 extension StreamConnector: ConnectionAttemptClient {
     func attemptSucceeded(_ attempt: ConnectionAttempt, channel: any ByteChannel) {
         self.attempt = nil
-        stopPatience()
-        self.channel = channel
-        channel.handler = self
+        guard take(.connected) == .use else { return channel.close() }
+        use(channel)
         // No pool watches this connection.
         channel.probePeer()
         proceed()

@@ -77,7 +77,7 @@ extension URLSessionStreamTask {
 
     /// Closes the reading direction, after the reads before this call. The task drops what arrives from then on.
     public func closeRead() {
-        ask { connector, session in connector.closeReading(in: session) }
+        ask { connector, _ in connector.closeReading() }
     }
 }
 
@@ -119,7 +119,7 @@ extension URLSessionStreamTask {
     /// Closes the writing direction, after the writes before this call: the peer then reads to the end. Reading goes
     /// on.
     public func closeWrite() {
-        ask { connector, session in connector.closeWriting(in: session) }
+        ask { connector, _ in connector.closeWriting() }
     }
 }
 
@@ -135,7 +135,7 @@ extension URLSessionStreamTask {
     /// for the server's. To a host that the session's evaluator has pins for, the task reads and writes nothing before
     /// this. On a connection that has TLS already it does nothing.
     public func startSecureConnection() {
-        ask { connector, session in connector.secure(in: session) }
+        ask { connector, _ in connector.secure() }
     }
 
     /// Does nothing: a connection with TLS keeps it.
@@ -148,7 +148,7 @@ extension URLSessionStreamTask {
     /// task has completed, and the session makes no more calls for it. Without a delegate that has the method the task
     /// fails.
     public func captureStreams() {
-        ask { connector, session in connector.capture(in: session) }
+        ask { connector, _ in connector.capture() }
     }
 }
 

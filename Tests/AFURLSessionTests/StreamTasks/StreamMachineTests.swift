@@ -1,0 +1,160 @@
+import AFBase
+import AFVirtualWorld
+import Foundation
+import Testing
+
+@testable import AFURLSession
+@testable import AFURLTypes
+
+/// What a stream does next, in each state and at each event.
+@Suite struct StreamMachineTests {
+    typealias Machine = StreamMachine
+
+    /// The action, and the phase that follows if it is another. `-`: nothing. `x`: impossible. `R` and `W`: as the table of
+    /// the direction says. `both`: as `secureDue` below.
+    private static let phases = """
+                        idle               connecting clear            securing    secured          body          captured         over
+        start           connect>connecting x          x                x           x                x             x                -
+        tookConnection  use>clear          x          x                x           x                x             x                -
+        tookSecured     use>secured        x          x                x           x                x             x                -
+        tookBody        use>body           x          x                x           x                x             x                -
+        connected       x                  use>clear  x                x           x                x             x                -
+        handshakeDone   x                  x          x                use>secured x                x             x                -
+        readAsked       R                  R          R                R           R                R             refuse           refuse
+        writeAsked      W                  W          W                W           W                W             refuse           refuse
+        closeReadAsked  R                  R          R                R           R                R             -                -
+        closeWriteAsked W                  W          W                W           W                W             -                -
+        changeAsked     queue              queue      queue            queue       queue            queue         -                -
+        closeReadDue    x                  x          R                x           R                R             x                -
+        closeWriteDue   x                  x          W                x           W                W             x                -
+        secureDue       x                  x          both             x           skip             both          x                -
+        captureDue      x                  x          capture>captured x           capture>captured refuseCapture x                -
+        inputEnded      x                  x          R                x           R                R             x                -
+        readOverdue     x                  R          R                R           R                R             x                -
+        writeOverdue    x                  W          W                W           W                W             x                -
+        completed       end>over           end>over   end>over         end>over    end>over         end>over      endSilently>over -
+        """
+
+    private static let reading = """
+                        open                  dropping ended  failed
+        readAsked       queue                 refuse   refuse refuse
+        closeReadAsked  queue                 -        -      -
+        closeReadDue    closeReading>dropping x        x      x
+        inputEnded      endReading>ended      ->ended  x      x
+        readOverdue     failReading>failed    x        x      x
+        """
+
+    private static let writing = """
+                        open                closed failed
+        writeAsked      queue               refuse refuse
+        closeWriteAsked queue               -      -
+        closeWriteDue   closeWriting>closed x      x
+        writeOverdue    failWriting>failed  x      x
+        """
+
+    /// The cells of a table by event and state.
+    private static func cells(_ table: String) -> [String: [String: String]] {
+        let rows = table.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
+        let columns = rows.first ?? []
+        return rows.dropFirst().reduce(into: [:]) { cells, row in
+            cells[row.first ?? ""] = Dictionary(uniqueKeysWithValues: zip(columns, row.dropFirst()))
+        }
+    }
+
+    private static var states: [Machine.State] {
+        Machine.Phase.allCases.flatMap { phase in
+            Machine.Reading.allCases.flatMap { reading in
+                Machine.Writing.allCases.map { Machine.State(phase: phase, reading: reading, writing: $0) }
+            }
+        }
+    }
+
+    private static func name(_ action: Machine.Action) -> String {
+        switch action {
+        case .nothing: "-"
+        case .impossible: "x"
+        default: "\(action)"
+        }
+    }
+
+    private static func change<Part: Equatable>(_ former: Part, _ next: Part) -> String {
+        former == next ? "" : ">\(next)"
+    }
+
+    @Test func `each state answers each event as the tables say, and a direction changes nothing but itself`() {
+        let (phases, reading, writing) = (
+            Self.cells(Self.phases), Self.cells(Self.reading), Self.cells(Self.writing)
+        )
+        #expect(Set(phases.keys) == Set(Machine.Event.allCases.map { "\($0)" }))
+        #expect(phases.values.allSatisfy { Set($0.keys) == Set(Machine.Phase.allCases.map { "\($0)" }) })
+        #expect(reading.values.allSatisfy { Set($0.keys) == Set(Machine.Reading.allCases.map { "\($0)" }) })
+        #expect(writing.values.allSatisfy { Set($0.keys) == Set(Machine.Writing.allCases.map { "\($0)" }) })
+        for state in Self.states {
+            for event in Machine.Event.allCases {
+                var machine = Machine(state)
+                let action = machine.handle(event)
+                let next = machine.state
+                var wanted = phases["\(event)"]?["\(state.phase)"]
+                var change = Self.change(state.phase, next.phase)
+                var isElsewhere = state.reading != next.reading || state.writing != next.writing
+                switch wanted {
+                case "R":
+                    wanted = reading["\(event)"]?["\(state.reading)"]
+                    change = Self.change(state.reading, next.reading)
+                    isElsewhere = state.phase != next.phase || state.writing != next.writing
+                case "W":
+                    wanted = writing["\(event)"]?["\(state.writing)"]
+                    change = Self.change(state.writing, next.writing)
+                    isElsewhere = state.phase != next.phase || state.reading != next.reading
+                case "both":
+                    wanted = state.reading == .open && state.writing == .open ? "startTLS>securing" : "refuseTLS"
+                // A body is for reading only.
+                case "use>body": isElsewhere = next.reading != .open || next.writing != .closed
+                default: break
+                }
+                #expect(Self.name(action) + change == wanted, "\(event) in \(state)")
+                #expect(!isElsewhere, "\(event) in \(state)")
+            }
+        }
+    }
+
+    @Test func `an event that cannot be says why`() {
+        for state in Self.states {
+            for event in Machine.Event.allCases {
+                var machine = Machine(state)
+                guard machine.handle(event) == .impossible else { continue }
+                let objection = Machine.objection(to: event, in: state)
+                #expect(!objection.contains("at any time"), "\(objection)")
+                #expect(machine.state == state)
+            }
+        }
+        let early = Machine.objection(to: .inputEnded, in: Machine.State(phase: .securing))
+        #expect(
+            early == "inputEnded while securing, reading open, writing open: the handshake has the connection"
+        )
+    }
+
+    @Test func `an event that cannot be ends the task with an error that names both`() throws {
+        let world = VirtualWorld()
+        let log = StreamLog()
+        world.script("api.test", .stall)
+        let task = world.makeSession(delegate: log).session.streamTask(withHostName: "api.test", port: 80)
+        log.read(task, 1, 1)
+        task.resume()
+        world.settle()
+        let action = Lock<Machine.Action?>(nil)
+        world.loop.enqueue { [load = task.load] in
+            let connector = load.value.consumer as? StreamConnector
+            action.withLock { $0 = connector?.take(.handshakeDone) }
+        }
+        world.run()
+
+        #expect(action.withLock { $0 } == .impossible)
+        #expect(log.events.value == [.readFailed(-1, nil), .completed(-1)])
+        let failure = try #require(log.error.withLock { $0?.loadFailure })
+        #expect(failure.reason == .fault)
+        #expect(failure.message.contains("handshakeDone while clear"), "\(failure)")
+        #expect(failure.message.contains("no handshake is under way"), "\(failure)")
+        #expect(world.finish() == [])
+    }
+}
