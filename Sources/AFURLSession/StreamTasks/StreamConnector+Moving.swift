@@ -37,7 +37,7 @@ extension StreamConnector: ChannelHandler {
     private func isForbidden(_ load: Load) -> Bool {
         let moves = schedule.nextIncoming != nil || schedule.nextOutgoing != nil || schedule.nextChange == .captured
         // The session has applied the same rules to a task that began as a request.
-        guard moves, machine.state.phase != .secured, load.transfer == nil, let endpoint = load.endpoint else {
+        guard moves, machine.state.phase == .clear, load.transfer == nil, let endpoint = load.endpoint else {
             return false
         }
         return load.session.forbidsStream(to: Endpoint(scheme: .http, host: endpoint.host, port: endpoint.port))

@@ -1,5 +1,6 @@
 import AFLoop
 import AFNetworkingTesting
+import AFTLS
 import AFTestSupport
 import AFURLSession
 import Foundation
@@ -63,6 +64,25 @@ extension StreamTaskTests {
             await session.settled()
 
             #expect(session.configuration.urlCache?.cachedResponse(for: URLRequest(url: server.url("/"))) == nil)
+        }
+
+        @Test func `a body that comes by no connection is read, though its host has pins`() async throws {
+            struct Pinned: ServerEvaluator {
+                func forbidsPlainText(to host: String) -> Bool { true }
+                func evaluate(_ trust: ServerTrust) -> ServerTrustDecision { .accept }
+            }
+            let site = StubSite()
+            let session = StubSite.session(delegate: log) { $0.tls.evaluator = Pinned() }
+            session.dataTask(with: site.url("/", scheme: "https")).resume()
+            let task = try #require(try await log.became.wait("a stream task") { $0 != nil })
+            log.read(task, 5, 5)
+            log.read(task, 1, 1)
+
+            let events: [StreamLog.Event] = [
+                .response(200), .became, .read("hello", isAtEnd: false), .read("", isAtEnd: true), .readClosed,
+                .completed(nil),
+            ]
+            #expect(try await log.finished() == events)
         }
 
         @Test func `a body that stalls, breaks or is given up ends the stream once`() async throws {
