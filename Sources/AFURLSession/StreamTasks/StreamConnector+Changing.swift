@@ -91,7 +91,7 @@ extension StreamConnector: HandshakeClient {
 
     private func capture(_ channel: any ByteChannel, for load: Load) {
         guard let (delegate, task) = streamDelegate, take(.captureDue) == .capture else {
-            return load.fail(.stream(.noStreamDelegate))
+            return load.fail(failure ?? .stream(.noStreamDelegate))
         }
         let link = link(to: channel, for: load)
         let (input, output) = (CapturedInputStream(link), CapturedOutputStream(link))

@@ -109,7 +109,7 @@ struct StreamMachine {
         /// Fail the task: a handshake needs both directions.
         case refuseTLS
         case capture
-        /// Fail the task: there is no connection to give away.
+        /// Fail the task: it has no connection to give away, or one with a gap that would pass for an end.
         case refuseCapture
         /// Fail all that waits, and close the connection.
         case end
@@ -147,7 +147,9 @@ struct StreamMachine {
         case (.clear, .secureDue), (.body, .secureDue):
             state.reading == .open && state.writing == .open ? (.startTLS, to(phase: .securing)) : (.refuseTLS, state)
         case (.secured, .secureDue): (.skip, state)
-        case (.clear, .captureDue), (.secured, .captureDue): (.capture, to(phase: .captured))
+        case (.clear, .captureDue), (.secured, .captureDue):
+            state.reading == .failed || state.writing == .failed
+                ? (.refuseCapture, state) : (.capture, to(phase: .captured))
         case (.body, .captureDue): (.refuseCapture, state)
 
         case (.captured, .completed): (.endSilently, to(phase: .over))

@@ -11,7 +11,7 @@ import Testing
     typealias Machine = StreamMachine
 
     /// The action, and the phase that follows if it is another. `-`: nothing. `x`: impossible. `R` and `W`: as the table of
-    /// the direction says. `both`: as `secureDue` below.
+    /// the direction says. `both`: TLS, if both directions are open. `whole`: the streams, unless a direction was given up.
     private static let phases = """
                         idle               connecting clear            securing    secured          body          captured         over
         start           connect>connecting x          x                x           x                x             x                -
@@ -28,7 +28,7 @@ import Testing
         closeReadDue    x                  x          R                x           R                R             x                -
         closeWriteDue   x                  x          W                x           W                W             x                -
         secureDue       x                  x          both             x           skip             both          x                -
-        captureDue      x                  x          capture>captured x           capture>captured refuseCapture x                -
+        captureDue      x                  x          whole            x           whole            refuseCapture x                -
         inputEnded      x                  x          R                x           R                R             x                -
         readOverdue     x                  R          R                R           R                R             x                -
         writeOverdue    x                  W          W                W           W                W             x                -
@@ -108,6 +108,9 @@ import Testing
                     isElsewhere = state.phase != next.phase || state.reading != next.reading
                 case "both":
                     wanted = state.reading == .open && state.writing == .open ? "startTLS>securing" : "refuseTLS"
+                case "whole":
+                    let isWhole = state.reading != .failed && state.writing != .failed
+                    wanted = isWhole ? "capture>captured" : "refuseCapture"
                 // A body is for reading only.
                 case "use>body": isElsewhere = next.reading != .open || next.writing != .closed
                 default: break
