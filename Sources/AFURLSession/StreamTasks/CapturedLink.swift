@@ -185,6 +185,17 @@ final class CapturedEnd: ChannelHandler {
         state.flags.withLock { $0.isAtEnd = true }
     }
 
+    /// The program had closed reading before the streams were captured: what arrives is dropped.
+    func inputIsClosed() {
+        state.flags.withLock { $0.readsNoMore = true }
+    }
+
+    /// The program had closed writing before the streams were captured.
+    func outputIsClosed() {
+        hasEndedWriting = true
+        state.flags.withLock { $0.writesNoMore = true }
+    }
+
     func move() {
         state.flags.withLock { $0.isAnnounced = false }
         guard let channel else { return }

@@ -127,8 +127,13 @@ extension StreamConnector: HandshakeClient {
         } closed: {
             if let connection { events?.post(.connectionClosed, connection: connection) }
         }
+        switch machine.state.reading {
         // The channel has reported the end, and reports it once.
-        if machine.state.reading != .open { end.inputIsOver() }
+        case .ended: end.inputIsOver()
+        case .dropping: end.inputIsClosed()
+        case .open, .failed: break
+        }
+        if machine.state.writing == .closed { end.outputIsClosed() }
         self.channel = nil
         let link = CapturedLink(end, on: session.loop)
         // The channel does not report again that it is readable.

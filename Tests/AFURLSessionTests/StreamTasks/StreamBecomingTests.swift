@@ -160,6 +160,34 @@ extension StreamTaskTests {
             #expect(try await server.waitForEnd(ofConnection: 1) == .serverClosed)
         }
 
+        /// The streams of a task that closes a direction and captures them then, and what they say.
+        private func captured(
+            after close: (URLSessionStreamTask) -> Void
+        ) async throws -> (said: [String], streams: Both) {
+            let told = Watched<(said: [String], streams: Both)?>(nil)
+            let log = StreamLog { input, output in
+                let streams = Both(input, output)
+                told.change { [said = streams.ask()] in $0 = (said, streams) }
+            }
+            let task = URLSession.loopback(delegate: log).streamTask(withHostName: "127.0.0.1", port: Int(server.port))
+            close(task)
+            task.captureStreams()
+            task.resume()
+            return try #require(try await told.wait("the streams") { $0 != nil })
+        }
+
+        @Test func `captured streams leave a direction closed that was closed before`() async throws {
+            server.script(.expectEnd, .send("answer"), .close)
+            #expect(try await captured { $0.closeWrite() }.said == ["wrote -1", "read answer"])
+
+            // More than the kernel takes: it has to be read and dropped before the server reads.
+            server.script(.send(bytes: [UInt8](repeating: 7, count: 16_000_000)), .expect("x"), .stall)
+            let (said, streams) = try await captured { $0.closeRead() }
+            #expect(said == ["wrote 1", "read "])
+            try await eventually { server.connections.last?.bytesReceived == 1 }
+            withExtendedLifetime(streams) {}
+        }
+
         @Test func `streams that no delegate takes fail the task`() async throws {
             server.script(.stall)
             final class Deaf: URLSessionTaskDelegate {
@@ -201,6 +229,14 @@ private final class Both: @unchecked Sendable {
         output.close()
         input.close()
         return lines
+    }
+
+    /// Writes a byte, and reads to the end.
+    func ask() -> [String] {
+        input.open()
+        output.open()
+        let count = output.write([UInt8(ascii: "x")], maxLength: 1)
+        return ["wrote \(count)", "read \(line(100))"]
     }
 
     private func line(_ count: Int) -> String {
