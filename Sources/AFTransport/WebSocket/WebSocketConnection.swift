@@ -239,7 +239,7 @@ package final class WebSocketConnection: ChannelHandler {
             return true
         case .wouldBlock:
             // A share that is spent on records without data says nothing about what follows.
-            if let writeError, !channel.isReadable { end(failure(of: writeError)) }
+            if let writeError, !channel.isReadable { inputEnded(writeError) }
         case .end: inputEnded(writeError)
         case .failed(let error): inputEnded(error)
         }

@@ -19,6 +19,8 @@ package final class ScriptedChannel: ByteChannel {
     package var reads: [Read] = []
     /// How many bytes the writes to come will take before they block.
     package var room = Int.max
+    /// What the writes to come fail with.
+    package var writeError: Int32?
     package private(set) var written: [UInt8] = []
     package private(set) var isClosed = false
     package private(set) var turnsAskedFor = 0
@@ -65,6 +67,7 @@ package final class ScriptedChannel: ByteChannel {
     }
 
     package func write(_ first: UnsafeRawBufferPointer, second: UnsafeRawBufferPointer) -> ChannelWrite {
+        if let writeError { return .failed(SystemCallError(.send, code: writeError)) }
         let bytes = Array(first) + Array(second)
         guard room > 0 else { return .wouldBlock }
         let count = min(room, bytes.count)
