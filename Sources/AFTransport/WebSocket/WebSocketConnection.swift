@@ -30,21 +30,18 @@ package struct WebSocketTerms: Sendable {
 }
 
 /// Speaks the WebSocket protocol on a connection that a handshake has opened (RFC 6455). Confined to its loop.
-///
-/// ```
-///        close(), or a violation               the server's Close        the server closes
-/// open ───────────────────────────▶ closing ─────────────────────▶ ending ───────────────▶ over
-///   │  the server's Close: answer it                                 ▲
-///   └────────────────────────────────────────────────────────────────┘
-/// ```
+/// `WebSocketMachine` says where it stands, and what it does next.
 package final class WebSocketConnection: ChannelHandler {
-    private enum State {
-        case open
-        /// Our Close frame is on its way, and the server's is awaited. With a failure nothing that it sends counts.
-        indirect case closing(WebSocketFailure?)
-        /// Both Close frames have been sent, or ours is on its way: the server has to close the connection.
-        case ending
-        case over
+    /// What a connection remembers that is not open any more.
+    private final class Ending {
+        /// Why nothing more is sent.
+        let refusal: WebSocketFailure
+        /// What the server has broken.
+        var failure: WebSocketFailure?
+
+        init(_ refusal: WebSocketFailure) {
+            self.refusal = refusal
+        }
     }
 
     private let channel: any ByteChannel
@@ -54,21 +51,18 @@ package final class WebSocketConnection: ChannelHandler {
     private let closePatience: LoopInterval
     @exclusivity(unchecked) private var client: (any WebSocketClient)?
 
-    @exclusivity(unchecked) private var state = State.open
+    @exclusivity(unchecked) private var machine = WebSocketMachine()
     @exclusivity(unchecked) private var decoder: WebSocketDecoder
     @exclusivity(unchecked) private var assembly: MessageAssembly
     @exclusivity(unchecked) private var outbox: WebSocketOutbox
     /// What was read and is not decoded yet: the client took no more messages, or the server had its share of the turn.
     @exclusivity(unchecked) private var unread: Backlog
     @exclusivity(unchecked) private var writeError: SystemCallError?
-    @exclusivity(unchecked) private var isSuspended = false
-    /// A message behind our Close frame found no room.
-    private var hasDropped = false
     /// Nil until the connection has something to ask the server.
     @exclusivity(unchecked) private var keepAlive: WebSocketKeepAlive?
     private var closeTimer: PausableTimer?
-    /// Why nothing more is sent; the first reason counts.
-    private var ending = WebSocketFailure.closed(WebSocketClose(code: nil))
+    /// Nil as long as it is open.
+    private var ending: Ending?
 
     /// - Parameters:
     ///   - early: What came behind the response that opened the connection.
@@ -101,30 +95,41 @@ package final class WebSocketConnection: ChannelHandler {
         if terms.pingInterval != nil { keepAlive = makeKeepAlive(terms) }
     }
 
+    /// Why nothing more is sent.
+    private var refusal: WebSocketFailure { ending?.refusal ?? .closed(WebSocketClose(code: nil)) }
+
+    /// Tells the machine what happens.
+    ///
+    /// - Returns: What the connection has to do.
+    func take(_ event: WebSocketMachine.Event) -> WebSocketMachine.Action {
+        let former = machine.state
+        let action = machine.handle(event)
+        if action == .impossible { finish(.fault(WebSocketMachine.objection(to: event, in: former))) }
+        return action
+    }
+
     // MARK: - From the client
 
     package func start() {
-        if isOpen { keepAlive?.start() }
+        if machine.isOpen { keepAlive?.start() }
         proceed()
     }
 
     /// Goes on: the client takes messages again.
     package func proceed() {
-        guard !isSuspended else { return }
-        write()
-        read()
-        keepAlive?.clientTakesMessages(takesMessages)
+        guard !machine.isSuspended else { return }
+        channelReady()
+        keepAlive?.clientTakesMessages(mayRead)
     }
 
     package func suspend() {
-        isSuspended = true
+        machine.suspend()
         keepAlive?.pause()
         closeTimer?.stop()
     }
 
     package func resume() {
-        guard isSuspended else { return }
-        isSuspended = false
+        guard machine.resume() else { return }
         keepAlive?.resume()
         closeTimer?.start()
         proceed()
@@ -137,15 +142,15 @@ package final class WebSocketConnection: ChannelHandler {
 
     /// - Parameter completion: Called once: when the bytes have left, or with the reason why they do not.
     package func send(_ message: WebSocketMessage, _ completion: @escaping (WebSocketFailure?) -> Void) {
-        guard isOpen else { return completion(ending) }
+        guard take(.sendAsked) == .send else { return completion(refusal) }
         outbox.add(message, completion)
         write()
     }
 
     /// - Parameter completion: Called once: when the server has answered, or with the reason why it does not.
     package func ping(_ completion: ((WebSocketFailure?) -> Void)?) {
-        guard isOpen else {
-            completion?(ending)
+        guard take(.sendAsked) == .send else {
+            completion?(refusal)
             return
         }
         if keepAlive == nil { keepAlive = makeKeepAlive(WebSocketTerms()) }
@@ -154,30 +159,30 @@ package final class WebSocketConnection: ChannelHandler {
 
     /// Sends a Close frame behind the messages that wait.
     package func close(_ close: WebSocketClose) {
-        guard isOpen else { return }
-        state = .closing(nil)
+        guard take(.closeAsked) == .sendClose else { return }
         outbox.addClose(close.payload)
-        keepAlive?.stop()
-        startCloseTimer()
+        beginEnding(.closed(WebSocketClose(code: nil)))
         proceed()
     }
 
     /// Closes the connection at once, with a Close frame if there is room for it.
     package func drop() {
         client = nil
-        if isOpen, writeError == nil, !isSuspended {
+        switch take(.dropAsked) {
+        case .sayGoodbye:
             let cut = outbox.cutMessages()
             outbox.addClose(WebSocketClose(code: WebSocketClose.goingAway).payload)
             while case .moved = outbox.write(to: channel) {}
-            for completion in cut { completion(.closed(WebSocketClose(code: nil))) }
+            for completion in cut { completion(refusal) }
+            finish(nil)
+        case .drop: finish(nil)
+        default: break
         }
-        end(nil)
     }
 
     // MARK: - From the channel
 
     package func channelReady() {
-        guard !isSuspended else { return }
         write()
         read()
     }
@@ -185,19 +190,24 @@ package final class WebSocketConnection: ChannelHandler {
     // MARK: - Writing
 
     private func write() {
-        guard !isSuspended, writeError == nil else { return }
+        guard !machine.isSuspended, !machine.isBroken else { return }
         while !turnShare.isSpentForWriting {
-            if case .over = state { return }
+            if machine.state == .over { return }
             let step = outbox.write(to: channel)
             reportWritten()
             switch step {
             case .moved:
-                if case .closing(nil) = state { restartCloseTimer() }
+                if take(.bytesLeft) == .restartTimer { restartCloseTimer() }
                 keepAlive?.bytesLeft(andPing: { !outbox.pingWaits })
             case .blocked: return
-            case .empty: return outboxIsEmpty()
-            case .failed(let error): return sendingFailed(error)
-            case .broken: return end(.noMemory)
+            case .empty:
+                if take(.allLeft) == .endWriting { channel.endWriting() }
+                return
+            case .failed(let error):
+                guard take(.sendingFailed) == .readRest else { return }
+                writeError = error
+                return channel.continueNextTurn()
+            case .broken: return lose(.noMemory)
             }
         }
         channel.continueNextTurn()
@@ -208,66 +218,41 @@ package final class WebSocketConnection: ChannelHandler {
         while let completion = outbox.popWritten() { completion(nil) }
     }
 
-    /// Nothing follows the Close frame of a client that fails the connection.
-    private func outboxIsEmpty() {
-        if case .closing(.some) = state { channel.endWriting() }
-    }
-
-    /// The server takes no more. What it sent before may be a Close frame that says why.
-    private func sendingFailed(_ error: SystemCallError) {
-        writeError = error
-        channel.continueNextTurn()
-    }
-
     // MARK: - Reading
 
     private func read() {
         while !turnShare.isSpent, readSome() {}
-        if turnShare.isSpent, mayRead || mayDecodeUnread { channel.continueNextTurn() }
+        if turnShare.isSpent, mayRead { channel.continueNextTurn() }
     }
 
     /// False if there is nothing more to do now.
     private func readSome() -> Bool {
+        guard mayRead else { return false }
         guard unread.isEmpty else { return decodeUnread() }
-        guard mayRead, channel.isReadable || writeError != nil else { return false }
+        guard channel.isReadable || machine.isBroken else { return false }
         let page = platform.readBuffer.value.forReading()
         switch channel.read(into: page) {
         case .bytes(let count):
             keepAlive?.heard()
             let rest = decode(UnsafeRawBufferPointer(rebasing: page[..<count]))
-            if mayDecode, !rest.isEmpty { unread = Backlog(Array(rest)) }
+            if machine.decodes, !rest.isEmpty { unread = Backlog(Array(rest)) }
             return true
         case .wouldBlock:
             // A share that is spent on records without data says nothing about what follows.
-            if let writeError, !channel.isReadable { inputEnded(writeError) }
-        case .end: inputEnded(writeError)
-        case .failed(let error): inputEnded(error)
+            if let writeError, !channel.isReadable { lose(failure(of: writeError)) }
+        case .end: lose(writeError.map(failure(of:)) ?? .cutShort)
+        case .failed(let error): lose(failure(of: error))
         }
         return false
     }
 
-    /// Whether what the server sends has a taker.
-    private var mayRead: Bool {
-        guard !isSuspended, unread.isEmpty else { return false }
-        return switch state {
-        case .open: takesMessages
-        case .closing, .ending: true
-        case .over: false
-        }
-    }
-
-    /// When the connection is broken, the messages that have arrived go to the client all the same.
-    private var takesMessages: Bool { client?.wantsMessage == true || writeError != nil }
-
-    /// Whether what was read has a taker.
-    private var mayDecodeUnread: Bool { !unread.isEmpty && !isSuspended && (takesMessages || !isOpen) }
+    private var mayRead: Bool { machine.reads(isWanted: client?.wantsMessage == true) }
 
     /// False if there is still something left.
     private func decodeUnread() -> Bool {
-        guard mayDecodeUnread else { return false }
         // In place: a client that takes one message at a time would have the rest copied for each.
         let used = unread.withBytes { $0.count - decode($0).count }
-        if mayDecode { unread.removeFirst(used) } else { unread = Backlog() }
+        if machine.decodes { unread.removeFirst(used) } else { unread = Backlog() }
         return unread.isEmpty
     }
 
@@ -275,12 +260,12 @@ package final class WebSocketConnection: ChannelHandler {
     private func decode(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         var offset = 0
         do throws(WebSocketFailure) {
-            while mayDecode, takesMessages || !isOpen, !turnShare.isSpent {
+            while machine.decodes, mayRead, !turnShare.isSpent {
                 turnShare.take()
                 let step = try decoded(UnsafeRawBufferPointer(rebasing: bytes[offset...]))
                 offset += step.consumed
                 if case .needMore = step.event { break }
-                try take(step.event)
+                try act(on: step.event)
             }
             assembly.keep()
         } catch {
@@ -290,16 +275,6 @@ package final class WebSocketConnection: ChannelHandler {
         // Once for all pings: a server may send many.
         if outbox.pongWaits { write() }
         return UnsafeRawBufferPointer(rebasing: bytes[offset...])
-    }
-
-    private var isOpen: Bool { if case .open = state { true } else { false } }
-
-    /// Whether anything that the server sends counts.
-    private var mayDecode: Bool {
-        switch state {
-        case .open, .closing(nil): true
-        case .closing(.some), .ending, .over: false
-        }
     }
 
     private func decoded(
@@ -312,7 +287,7 @@ package final class WebSocketConnection: ChannelHandler {
         }
     }
 
-    private func take(_ event: WebSocketDecoder.Event) throws(WebSocketFailure) {
+    private func act(on event: WebSocketDecoder.Event) throws(WebSocketFailure) {
         let page = platform.contentPage.value.bytes
         switch event {
         case .needMore, .fragment: break
@@ -320,34 +295,24 @@ package final class WebSocketConnection: ChannelHandler {
         case .piece(let bytes): try assembly.add(bytes, announced: decoder.announced, page: page)
         case .end:
             let message = try assembly.end(page: page)
-            // Behind our Close frame a message that the client does not want is dropped: the server's Close follows it. So
-            // are those behind it: the program must not miss one in the middle.
-            if isOpen || (!hasDropped && client?.wantsMessage == true) {
-                client?.webSocketReceived(message)
-            } else {
-                hasDropped = true
-            }
-        case .ping(let payload):
-            if isOpen || outbox.closeWaits { outbox.addPong(payload) }
+            let isWanted = client?.wantsMessage == true
+            if take(isWanted ? .message : .unwantedMessage) == .deliver { client?.webSocketReceived(message) }
+        case .ping(let payload): if take(.serverPing) == .pong { outbox.addPong(payload) }
         case .pong(let payload): keepAlive?.received(pong: payload)
         case .close(let close): received(close)
         }
     }
 
     private func received(_ close: WebSocketClose) {
-        keepAlive?.stop()
-        let wasOpen = isOpen
+        let action = take(.serverClosed)
+        guard action == .answerClose || action == .noteClose else { return }
         // The server reads no more messages, so ours must not stand in front of our Close frame.
-        let cut = wasOpen || outbox.closeWaits ? outbox.cutMessages() : []
-        if wasOpen {
-            outbox.addClose(WebSocketClose(code: close.code).payload)
-            ending = .closed(close)
-        }
-        state = .ending
-        startCloseTimer()
+        let cut = outbox.cutMessages()
+        if action == .answerClose { outbox.addClose(WebSocketClose(code: close.code).payload) }
+        beginEnding(.closed(close))
         client?.webSocketReceivedClose(close)
         for completion in cut { completion(.closed(close)) }
-        if outbox.closeWaits { write() }
+        write()
     }
 
     // MARK: - Time
@@ -363,15 +328,18 @@ package final class WebSocketConnection: ChannelHandler {
         case .ping(let payload):
             outbox.addPing(payload)
             write()
-            keepAlive?.clientTakesMessages(takesMessages)
-        case .giveUp(let failure): end(failure)
+            keepAlive?.clientTakesMessages(mayRead)
+        case .giveUp(let failure): lose(failure)
         }
     }
 
     private func startCloseTimer() {
         guard closeTimer == nil else { return }
-        let timer = PausableTimer(closePatience, on: platform.loop) { [weak self] in self?.closeTookTooLong() }
-        if !isSuspended { timer.start() }
+        let patience = closePatience
+        let timer = PausableTimer(patience, on: platform.loop) { [weak self] in
+            self?.lose(.noClose(.nanoseconds(patience.nanoseconds)), .closeOverdue)
+        }
+        if !machine.isSuspended { timer.start() }
         closeTimer = timer
     }
 
@@ -382,40 +350,37 @@ package final class WebSocketConnection: ChannelHandler {
         startCloseTimer()
     }
 
-    private func closeTookTooLong() {
-        switch state {
-        case .closing(let failure): end(failure ?? .noClose(.nanoseconds(closePatience.nanoseconds)))
-        case .open, .ending, .over: end(nil)
-        }
-    }
-
     // MARK: - Ending
 
-    /// Tells the server why, and waits for the end of the connection: closing it at once could take the Close frame
-    /// from the server again.
-    private func fail(_ failure: WebSocketFailure) {
-        if case .over = state { return }
+    /// From now on the end of the connection is what is waited for.
+    ///
+    /// - Parameter refusal: Why nothing more is sent. The first reason counts.
+    private func beginEnding(_ refusal: WebSocketFailure) {
         keepAlive?.stop()
-        let cut = outbox.cutMessages()
-        if isOpen, let code = failure.code { outbox.addClose(WebSocketClose(code: code).payload) }
-        if isOpen { ending = failure }
-        state = .closing(failure)
         startCloseTimer()
-        for completion in cut { completion(failure) }
-        write()
-        dropInput()
+        if ending == nil { ending = Ending(refusal) }
     }
 
-    /// What the server still sends does not count.
-    private func dropInput() {
+    private func fail(_ failure: WebSocketFailure) {
+        let action = take(.violation)
+        guard action == .failWithClose || action == .fail else { return }
+        let cut = outbox.cutMessages()
+        if action == .failWithClose, let code = failure.code { outbox.addClose(WebSocketClose(code: code).payload) }
+        beginEnding(failure)
+        ending?.failure = failure
+        for completion in cut { completion(failure) }
+        write()
+        // What the server still sends does not count.
         if channel.isReadable { channel.continueNextTurn() }
     }
 
-    private func inputEnded(_ error: SystemCallError?) {
-        switch state {
-        case .open, .closing(nil): end(error.map(failure(of:)) ?? .cutShort)
-        case .closing(let failure?): end(failure)
-        case .ending, .over: end(nil)
+    /// The connection is of no use any more, unless it has ended in order or failed before.
+    private func lose(_ reason: WebSocketFailure, _ event: WebSocketMachine.Event = .lost) {
+        switch take(event) {
+        case .end: finish(reason)
+        case .endFailed: finish(ending?.failure ?? reason)
+        case .endInOrder: finish(nil)
+        default: break
         }
     }
 
@@ -423,19 +388,15 @@ package final class WebSocketConnection: ChannelHandler {
         secured?.failure.map(WebSocketFailure.secured) ?? .channel(error)
     }
 
-    private func end(_ failure: WebSocketFailure?) {
-        if case .over = state { return }
-        var failure = failure
-        if case .ending = state { failure = nil }
-        if isOpen, let failure { ending = failure }
-        state = .over
+    private func finish(_ failure: WebSocketFailure?) {
+        let left = failure ?? .closed(WebSocketClose(code: nil))
+        if ending == nil { ending = Ending(left) }
         keepAlive?.stop()
         closeTimer?.stop()
         closeTimer = nil
         channel.close()
         let client = client
         self.client = nil
-        let left = failure ?? .closed(WebSocketClose(code: nil))
         for completion in outbox.takeAll() { completion(left) }
         for completion in keepAlive?.takeAll() ?? [] { completion(left) }
         client?.webSocketEnded(failure)

@@ -26,6 +26,8 @@ package enum WebSocketFailure: Error, Sendable {
     case noClose(Duration)
     /// Nothing can be sent or received any more: the WebSocket was closed in order.
     case closed(WebSocketClose)
+    /// A defect of this library, in these words.
+    case fault(String)
 
     /// The code of the Close frame that tells the server; nil if there is nothing to tell.
     var code: UInt16? {
@@ -34,7 +36,7 @@ package enum WebSocketFailure: Error, Sendable {
         case .tooLong: WebSocketViolation.tooBig
         case .damaged: WebSocketViolation.invalidPayload
         case .noMemory: WebSocketViolation.internalError
-        case .refused, .handshake, .cutShort, .channel, .secured, .noPong, .noClose, .closed: nil
+        case .refused, .handshake, .cutShort, .channel, .secured, .noPong, .noClose, .closed, .fault: nil
         }
     }
 }

@@ -66,6 +66,8 @@ struct WebSocketOutbox {
     /// The upper half of the last random number, if no mask has it yet.
     private var spareKey: UInt32?
     private var isBroken = false
+    /// RFC 6455 §5.5.1: nothing follows our Close frame.
+    private var isClosed = false
     private var deflater: MessageDeflater?
     private var messages = Fifo<Message>()
     private var frame: Frame?
@@ -99,6 +101,7 @@ struct WebSocketOutbox {
 
     /// RFC 6455 §5.5.3: we may leave out the pings before the newest. A server that sends many cannot make us keep them.
     mutating func addPong(_ payload: [UInt8]) {
+        guard !isClosed else { return }
         if pongs.count == Self.mostPongs { pongs.removeFirst() }
         pongs.append(payload)
     }
@@ -107,9 +110,6 @@ struct WebSocketOutbox {
 
     /// Whether a ping has not been written yet.
     var pingWaits: Bool { !pings.isEmpty || pingEnd.map { $0 > writtenCount } ?? false }
-
-    /// Whether the Close frame has not been encoded yet.
-    var closeWaits: Bool { close != nil }
 
     /// Sends a Close frame behind the messages that wait.
     mutating func addClose(_ payload: [UInt8]) {
@@ -183,7 +183,7 @@ struct WebSocketOutbox {
         } else if !messages.isEmpty {
             if deflater == nil || !encodePacked() { beginFrame() }
         } else if let payload = close {
-            close = nil
+            (close, isClosed) = (nil, true)
             encode(.close, payload)
         } else {
             return false

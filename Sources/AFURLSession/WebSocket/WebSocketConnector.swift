@@ -423,10 +423,10 @@ extension WebSocketConnector: WebSocketClient {
 extension LoadError {
     /// What TLS says about its end is said in its own words.
     fileprivate init(_ failure: WebSocketFailure) {
-        if case .secured(let failure) = failure {
-            self = .transfer(.secured(failure, .receivingBody, .notAsked))
-        } else {
-            self = .webSocket(failure)
+        switch failure {
+        case .secured(let failure): self = .transfer(.secured(failure, .receivingBody, .notAsked))
+        case .fault(let words): self = .fault(words)
+        default: self = .webSocket(failure)
         }
     }
 }

@@ -93,6 +93,18 @@ extension LoadError {
     }
 }
 
+extension LoadFailure {
+    /// A defect of this library, in these words.
+    static func fault(_ words: String) -> LoadFailure {
+        LoadFailure(
+            .fault,
+            phase: .preparing,
+            message: "The task ended because of a defect of this library (\(words)).",
+            advice: "Please report it with this text, and with what a monitor prints of the task."
+        )
+    }
+}
+
 extension TransferError {
     fileprivate func failure(_ peer: Endpoint?) -> LoadFailure {
         switch (self, peer) {
@@ -140,15 +152,6 @@ extension TransferError {
 }
 
 extension LoadFailure {
-    fileprivate static func fault(_ words: String) -> LoadFailure {
-        LoadFailure(
-            .fault,
-            phase: .preparing,
-            message: "The task ended because of a defect of this library (\(words)).",
-            advice: "Please report it with this text, and with what a monitor prints of the task."
-        )
-    }
-
     fileprivate init(_ failure: DialFailure, report: DialReport, peer: Endpoint) {
         switch failure {
         case .unresolved(let failure):

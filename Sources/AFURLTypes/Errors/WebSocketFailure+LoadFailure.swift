@@ -81,6 +81,7 @@ extension LoadFailure {
             let code = close.code.map { " with code \($0)" } ?? ""
             let reason = close.reason.isEmpty ? "" : ": \(EscapedText(close.reason))"
             self.init(.lost, detail: .closed, phase: .delivering, message: "The WebSocket was closed\(code)\(reason).")
+        case .fault(let words): self = .fault(words)
         }
     }
 

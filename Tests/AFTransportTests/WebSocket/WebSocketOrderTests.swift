@@ -105,6 +105,66 @@ import Testing
     /// More than is encoded ahead.
     private static let long = String(repeating: "x", count: 100_000)
 
+    @Test func `messages before the server's Close count until one is not wanted, and then none does`() {
+        open()
+        close(1000)
+        receive(.bytes(Self.text("first")))
+        client.wantsMessage = false
+        receive(.bytes(Self.text("second")))
+        client.wantsMessage = true
+        receive(.bytes(Self.text("third")))
+        send("late")
+        receive(.bytes(Self.close(1000)), .end)
+
+        #expect(client.heard == ["first", "late failed: closed", "close 1000", "ended"])
+        #expect(sent() == ["close 1000"])
+        #expect(channel.isClosed)
+    }
+
+    @Test func `both sides close at once: each sends one Close frame`() {
+        open()
+        channel.reads = [.bytes(Self.text("last") + Self.close(1001)), .end]
+        send("mine")
+        close(1000)
+        receive()
+
+        #expect(client.heard == ["mine sent", "last", "close 1001", "ended"])
+        #expect(sent() == ["mine", "close 1000"])
+    }
+
+    @Test func `the server's Close comes while ours waits behind messages, which are cut`() {
+        open()
+        channel.room = 0
+        send(Self.long)
+        send("never")
+        close(1000)
+        close(1002)
+        receive(.bytes(Self.close(1001)))
+        #expect(client.heard == ["close 1001", "100000 failed: closed", "never failed: closed"])
+
+        channel.room = .max
+        receive(.end)
+        #expect(client.heard.dropFirst(3) == ["ended"])
+        // The server reads the rest of the frame, and then the Close frame.
+        #expect(sent() == ["100000", "close 1000"])
+    }
+
+    @Test func `a violation while a Close waits sends no second one, and is what the client hears of`() {
+        open()
+        channel.room = 0
+        send(Self.long)
+        send("never")
+        close(1000)
+        receive(.bytes(Self.text("before") + Self.violation + Self.text("behind")))
+        #expect(client.heard == ["before", "100000 failed: violation", "never failed: violation"])
+        send("late")
+
+        channel.room = .max
+        receive(.bytes(Self.close(1000)), .end)
+        #expect(client.heard.dropFirst(3) == ["late failed: closed", "ended violation"])
+        #expect(sent() == ["100000", "close 1000"])
+    }
+
     @Test func `a violation is what the client hears of, though the Close frame finds no way`() {
         open()
         channel.writeError = EPIPE
@@ -112,6 +172,77 @@ import Testing
         receive(.blocked)
 
         #expect(client.heard == ["ended violation"])
+        #expect(channel.isClosed)
+    }
+
+    @Test func `a server that takes no more bytes may still say why`() {
+        open()
+        client.wantsMessage = false
+        channel.reads = [.bytes(Self.text("early") + Self.close(1008)), .failed(ECONNRESET)]
+        channel.writeError = EPIPE
+        send("lost")
+        #expect(client.heard == [])
+        receive()
+
+        #expect(client.heard == ["early", "close 1008", "lost failed: closed", "ended"])
+    }
+
+    @Test func `without a word of the server the lost connection is what the client hears of`() {
+        open()
+        channel.writeError = EPIPE
+        send("lost")
+        receive(.blocked)
+
+        #expect(client.heard == ["lost failed: channel", "ended channel"])
+    }
+
+    @Test(arguments: [false, true])
+    func `a connection that is dropped says goodbye, unless its task is suspended`(isSuspended: Bool) {
+        open()
+        onLoop {
+            if isSuspended { connection.suspend() }
+            connection.drop()
+            connection.drop()
+            connection.resume()
+        }
+        receive(.bytes(Self.text("behind")))
+        send("late")
+
+        #expect(sent() == (isSuspended ? [] : ["close 1001"]))
+        #expect(client.heard == ["late failed: closed"])
+        #expect(channel.isClosed)
+    }
+
+    @Test func `pings are answered until our Close frame has left`() {
+        open()
+        receive(.bytes(WebSocketProgram.frame(0x89, [1])))
+        close(1000)
+        receive(.bytes(WebSocketProgram.frame(0x89, [2])))
+
+        #expect(sent() == ["pong", "close 1000"])
+    }
+
+    @Test func `a server that does not close is given up, in order if its Close frame came`() {
+        open()
+        close(1000)
+        world.advance(by: .seconds(4))
+        #expect(client.heard == [])
+        world.advance(by: .seconds(2))
+        #expect(client.heard == ["ended noClose"])
+    }
+
+    @Test func `an event that cannot be ends the connection with an error that names both`() {
+        open()
+        send("mine")
+        onLoop { #expect(connection.take(.closeOverdue) == .impossible) }
+        send("late")
+        receive(.bytes(Self.text("behind")))
+
+        #expect(client.heard == ["mine sent", "ended fault", "late failed: fault"])
+        guard case .fault("closeOverdue while open: neither side has closed") = client.failure else {
+            Issue.record("\(String(describing: client.failure))")
+            return
+        }
         #expect(channel.isClosed)
     }
 }
