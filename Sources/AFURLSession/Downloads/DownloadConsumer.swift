@@ -388,7 +388,7 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
             // Bytes that cannot be written are not kept, but those that were written before are.
             if !pieces.isEmpty { try? store.append(pieces) }
             return store.keep(upTo: isBroken ? ground.point.offset : nil) {
-                ResumeRecord(request, at: ground.point, $0, under: ground.scope).encodedIfSane()
+                ResumeRecord(request, at: ground.point, part: $0, under: ground.scope).encodedIfSane()
             }
         } then: {
             consumer.value.saved($0, reported, bound.value)
@@ -402,7 +402,7 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
         outcome = .resumeData(data)
         var details = error.userInfo
         details[NSURLSessionDownloadTaskResumeData] = data
-        owner.downloadEnds(with: URLError(reporting: error.code, details))
+        owner.downloadEnds(with: URLError(reporting: error.code, details: details))
     }
 
     func completed(_ error: (any Error)?, of load: Load) -> Bool {

@@ -78,7 +78,7 @@ struct DownloadResumption {
         let http = response as? HTTPURLResponse
         guard let part, let http else { return try judgeWhole(http, to: question) }
         let length = http.expectedContentLength
-        let answer = ResumeAnswer.judge(http.statusCode, http.headers, length: length, at: part.record.point)
+        let answer = ResumeAnswer.judge(http.statusCode, headers: http.headers, length: length, at: part.record.point)
         // The part came under another judgement: an impostor may have sent it.
         let isImpostors = answer.continuesPart && question.scope != part.record.scope
         switch isImpostors ? .unusable : answer {
