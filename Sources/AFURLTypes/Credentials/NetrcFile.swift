@@ -32,7 +32,7 @@ public struct NetrcFile: Sendable {
     ///   understood: then no entry of it is used.
     public init(contentsOf url: URL) throws(NetrcError) {
         let path = url.path
-        guard url.isFileURL, !path.utf8.contains(0) else { throw NetrcError(.notAFile, at: path) }
+        guard url.isFileURL else { throw NetrcError(.notAFile, at: path) }
         var bytes = try NetrcFile.read(path)
         defer { SecretBytes.wipe(&bytes) }
         try self.init(bytes, path: path)
@@ -101,26 +101,10 @@ public struct NetrcFile: Sendable {
         if !status.isPrivate { throw NetrcError(.openToOthers, at: path) }
         if status.size > maximumSize { throw NetrcError(.tooLarge, at: path) }
         do throws(SystemCallError) {
-            return try contents(of: file, count: Int(status.size))
+            return try file.bytes(at: 0, count: Int(status.size))
         } catch {
             throw NetrcError(.unreadable(SystemCallError.text(of: error.code)), at: path)
         }
-    }
-
-    private static func contents(of file: DiskFile, count: Int) throws(SystemCallError) -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: count)
-        var failure: SystemCallError?
-        let read = bytes.withUnsafeMutableBytes { buffer in
-            do throws(SystemCallError) {
-                return try file.read(into: buffer, at: 0)
-            } catch {
-                failure = error
-                return 0
-            }
-        }
-        if let failure { throw failure }
-        bytes.removeLast(count - read)
-        return bytes
     }
 }
 
