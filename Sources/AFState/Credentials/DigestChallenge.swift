@@ -34,7 +34,7 @@ package struct DigestChallenge: Sendable {
     /// - Parameter mayHashBody: Whether the session could read the body once more than it sends it. `auth-int` is
     ///   chosen only then, and only where the server offers nothing else.
     package init?(_ challenge: Challenge, mayHashBody: Bool) {
-        guard challenge.scheme == "digest", challenge.token68 == nil, challenge.isUsable,
+        guard challenge.scheme == "digest", challenge.isUsable,
             let realm = challenge.bytes("realm"), !realm.isEmpty, realm.count <= DigestChallenge.maximumLength,
             let nonce = challenge.bytes("nonce"), !nonce.isEmpty, nonce.count <= DigestChallenge.maximumLength,
             let quality = DigestChallenge.quality(challenge.bytes("qop"), mayHashBody: mayHashBody)
@@ -44,7 +44,7 @@ package struct DigestChallenge: Sendable {
         // RFC 2069 has no client nonce, and the key of a session is computed from one.
         if algorithm.isSession, quality == .legacy { return nil }
         opaque = challenge.bytes("opaque")
-        guard opaque?.count ?? 0 <= DigestChallenge.maximumLength else { return nil }
+        if let opaque, opaque.count > DigestChallenge.maximumLength { return nil }
         self.algorithm = algorithm
         self.realm = realm
         self.nonce = nonce

@@ -5,7 +5,7 @@ package import AFWire
 /// How often one nonce of one party was used, with any credential in any task: no count may come twice (RFC 7616 §3.4).
 package final class NonceUses {
     package let nonce: [UInt8]
-    private var count: UInt32 = 0
+    var count: UInt32 = 0
 
     package init(_ nonce: [UInt8]) {
         self.nonce = nonce
@@ -137,7 +137,7 @@ package final class DigestSession {
     private func field(_ use: DigestUse, response: [UInt8]) -> [UInt8]? {
         var field = DigestField()
         // RFC 7616 §3.4.4: where the server knows UTF-8, names beyond ASCII are sent in their encoded form.
-        if challenge.wantsUTF8, !challenge.hashesUser, user.contains(where: { $0 >= 0x80 }) {
+        if challenge.wantsUTF8, user.contains(where: { $0 >= 0x80 }) {
             let encoded = user.withUnsafeBytes { PercentEncoding.encode($0, allowed: .attribute) }
             field.add("username*", token: Array("UTF-8''".utf8) + encoded)
         } else {

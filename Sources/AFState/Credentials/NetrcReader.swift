@@ -117,7 +117,6 @@ package struct NetrcReader {
     private mutating func skipMacro() {
         while position < bytes.count {
             skipLine()
-            guard position < bytes.count else { return }
             position += 1
             line += 1
             var rest = position

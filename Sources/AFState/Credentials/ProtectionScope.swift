@@ -12,8 +12,10 @@ package struct ProtectionScope: Sendable {
     /// RFC 7617 §2.2: everything in and below the folder of the path that was requested.
     package static func folder(of path: [UInt8]) -> ProtectionScope {
         let path = ProtectionScope.withoutQuery(path)
-        let end = path.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0
-        return ProtectionScope(prefixes: hasDots(path) ? [] : [Array(path[..<end])])
+        guard let slash = path.lastIndex(of: UInt8(ascii: "/")), !hasDots(path) else {
+            return ProtectionScope(prefixes: [])
+        }
+        return ProtectionScope(prefixes: [Array(path[...slash])])
     }
 
     /// RFC 7616 §3.3: what the server lists as `domain`, and everything if it lists nothing. Other origins on the list

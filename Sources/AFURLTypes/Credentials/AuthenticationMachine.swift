@@ -83,8 +83,8 @@ package struct AuthenticationMachine {
     private struct Asking {
         let place: Int
         let offer: AuthenticationOffer
-        /// Weaker offers.
-        let others: ArraySlice<AuthenticationOffer>
+        /// This offer and the weaker ones.
+        let offers: [AuthenticationOffer]
         let proposals: [ProvenCredentials.Proposal]
     }
 
@@ -102,9 +102,8 @@ package struct AuthenticationMachine {
     /// Decides which credentials go with the request.
     ///
     /// - Returns: The function to compute the digest of the body with, if the request has a body and a party wants its
-    ///   digest. At most one of origin and proxy is given a digest: if both want one, the proxy is given none.
+    ///   digest. There is one function for origin and proxy: if the proxy wants another one, it is given no answer.
     package mutating func prepare(_ exchange: AuthenticationExchange, in proven: ProvenCredentials) -> DigestFunction? {
-        guard !talks.isEmpty || !proven.isEmpty else { return nil }
         var function: DigestFunction?
         for party in exchange.parties {
             let isOwn = !party.isProxy && exchange.hasOwnAuthorization
@@ -131,7 +130,6 @@ package struct AuthenticationMachine {
     /// - Parameter bodyDigest: The digest with the function that ``prepare(_:in:)`` returned; nil if there is no body.
     package mutating func fieldValues(for exchange: AuthenticationExchange, bodyDigest: [UInt8]? = nil) -> FieldValues {
         var values = FieldValues()
-        guard !talks.isEmpty else { return values }
         let body = bodyDigest.map(DigestAlgorithm.hexadecimal)
         for party in exchange.parties {
             guard let place = talks.firstIndex(where: { $0.party == party && $0.sent != nil }) else { continue }
@@ -173,7 +171,6 @@ package struct AuthenticationMachine {
     ) -> Step {
         let asker = exchange.asker(status)
         complaint = nil
-        guard asker != nil || !talks.isEmpty else { return .deliver }
         settle(status, headers, exchange, asker?.party, proven)
         guard let asker else { return .deliver }
         let place = talks.firstIndex { $0.party == asker.party } ?? begin(asker.party)
@@ -187,7 +184,7 @@ package struct AuthenticationMachine {
         if offers.isEmpty { complaint = AuthenticationOffer.complaint(about: challenges, in: headers, asker.field) }
         if exchange.sendsProxyCredential { noteConfigured(place, offers, proven) }
         if let step = refused(place, offers, proven) { return step }
-        return next(place, offers[...], proven)
+        return next(place, offers, proven)
     }
 
     /// A party that does not ask has accepted what it was given.
@@ -199,9 +196,9 @@ package struct AuthenticationMachine {
         _ proven: ProvenCredentials
     ) {
         proof = .absent
+        // The origin has not seen a request that the proxy refused to pass on.
+        if asker?.isProxy == true { return }
         for party in exchange.parties where party != asker {
-            // The origin has not seen a request that the proxy refused to pass on.
-            if let asker, asker.isProxy, !party.isProxy { continue }
             guard let place = talks.firstIndex(where: { $0.party == party }) else { continue }
             guard let attempt = talks[place].sent else { continue }
             let proof = proof(of: place, headers, proven)
@@ -230,7 +227,7 @@ package struct AuthenticationMachine {
     /// The request had the credential of the session's configuration, by Basic. A proxy that offers Basic refuses it.
     private mutating func noteConfigured(_ place: Int, _ offers: [AuthenticationOffer], _ proven: ProvenCredentials) {
         let talk = talks[place]
-        guard let credential = talk.configured, talk.sent == nil, talk.refused.isEmpty, talk.rounds == 0,
+        guard let credential = talk.configured, talk.sent == nil, talk.refused.isEmpty,
             let offer = offers.first(where: { if case .basic = $0.scheme { true } else { false } })
         else { return }
         talks[place].sent = try? proven.attempt(credential, from: .url, for: offer, of: talk.party)
@@ -266,11 +263,7 @@ package struct AuthenticationMachine {
     // MARK: - Asking
 
     /// Asks the delegate about the strongest offer that is left.
-    private mutating func next(
-        _ place: Int,
-        _ offers: ArraySlice<AuthenticationOffer>,
-        _ proven: ProvenCredentials
-    ) -> Step {
+    private mutating func next(_ place: Int, _ offers: [AuthenticationOffer], _ proven: ProvenCredentials) -> Step {
         asking = nil
         let talk = talks[place]
         guard talk.rounds < proven.settings.rounds else { return .deliver }
@@ -285,9 +278,7 @@ package struct AuthenticationMachine {
         guard let choice else { return .deliver }
         let offer = open[choice]
         talks[place].floor = offer.strength
-        var others = open
-        others.remove(at: choice)
-        asking = Asking(place: place, offer: offer, others: others[...], proposals: proposals[choice])
+        asking = Asking(place: place, offer: offer, offers: open, proposals: proposals[choice])
         let question = CredentialQuestion(
             space: talk.party.space(realm: offer.realm, method: offer.method, scope: offer.scope),
             proposedCredential: proposals[choice].first?.credential,
@@ -328,7 +319,7 @@ package struct AuthenticationMachine {
             talks[asked.place].declined.append(asked.offer)
             // The delegate has decided here and not the server.
             talks[asked.place].floor = 0
-            return next(asked.place, asked.others, proven)
+            return next(asked.place, asked.offers, proven)
         case .use(nil): return .deliver
         case .use(let credential?):
             let known = asked.proposals.first { $0.credential == credential }

@@ -26,7 +26,7 @@ package struct AuthenticationOffer: Sendable {
         guard challenge.isUsable, challenge.token68 == nil else { return nil }
         let named = challenge.bytes("realm")
         realm = challenge.scheme == "basic" ? named ?? Array(host.utf8) : named
-        guard realm?.count ?? 0 <= DigestChallenge.maximumLength else { return nil }
+        if let realm, realm.count > DigestChallenge.maximumLength { return nil }
         switch challenge.scheme {
         case "basic":
             scheme = .basic

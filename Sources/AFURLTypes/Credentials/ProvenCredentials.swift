@@ -13,12 +13,12 @@ package final class ProvenCredentials {
     private struct Entry {
         let party: ChallengingParty
         let trust: TrustScope
-        let attempt: AuthenticationAttempt
+        var attempt: AuthenticationAttempt
         var scope: ProtectionScope
         /// The space under which the storage keeps it; nil if the storage does not.
         let space: URLProtectionSpace?
         /// The generation of the storage when the credential was last seen there.
-        var generation: Int
+        var generation: Int?
     }
 
     private struct LiveSession {
@@ -240,21 +240,19 @@ package final class ProvenCredentials {
         under trust: TrustScope,
         path: [UInt8]
     ) {
-        guard attempt.credential.persistence != .none, !attempt.isUnaskedToken, isStillStored(attempt) else { return }
+        guard attempt.credential.persistence != .none, isStillStored(attempt) else { return }
         let scope = scope(of: attempt, party, path)
         let isOwn = { (entry: Entry) in entry.party == party && entry.trust == trust }
         if let index = entries.firstIndex(where: { isOwn($0) && $0.attempt.isSame(as: attempt) }) {
             // Another nonce replaces the one of the entry. A credential without a nonce may add a path.
-            guard entries[index].attempt.digest !== attempt.digest || attempt.digest == nil else { return }
-            var merged = entries[index].scope
-            if attempt.digest == nil { merged.formUnion(scope) } else { merged = scope }
-            replace(index, attempt, merged)
+            entries[index].attempt = attempt
+            if attempt.digest == nil { entries[index].scope.formUnion(scope) } else { entries[index].scope = scope }
             return
         }
         entries.removeAll { isOwn($0) && $0.attempt.realm == attempt.realm }
         if entries.count >= ProvenCredentials.maximumEntries { entries.removeFirst() }
         let space = kept(attempt, party)
-        let generation = settings.storage?.generation ?? 0
+        let generation = settings.storage?.generation
         entries.append(
             Entry(party: party, trust: trust, attempt: attempt, scope: scope, space: space, generation: generation)
         )
@@ -264,20 +262,6 @@ package final class ProvenCredentials {
     private func isStillStored(_ attempt: AuthenticationAttempt) -> Bool {
         guard case .storage(let space) = attempt.source else { return true }
         return settings.storage?.holds(attempt.credential, for: space) == true
-    }
-
-    private func replace(_ index: Int, _ attempt: AuthenticationAttempt, _ scope: ProtectionScope) {
-        let old = entries[index]
-        var attempt = attempt
-        attempt.isAhead = false
-        entries[index] = Entry(
-            party: old.party,
-            trust: old.trust,
-            attempt: attempt,
-            scope: scope,
-            space: old.space,
-            generation: old.generation
-        )
     }
 
     /// The space under which the storage keeps the credential; the storage takes it now if the delegate gave it.
