@@ -172,6 +172,13 @@ struct DigestVectorTests {
         #expect(encoded["userhash"] == nil)
         #expect(encoded["response"] == hashed["response"])
 
+        // What is ASCII is sent as it is.
+        let ascii = try Self.session("Digest realm=r, nonce=n, qop=auth, charset=UTF-8")
+        let field = try #require(ascii?.answer(method: Array("GET".utf8), target: Array("/".utf8))).fieldValue
+        #expect(
+            String(decoding: field, as: UTF8.self).hasPrefix("Digest username=\"Mufasa\", realm=\"r\", uri=\"/\", ")
+        )
+
         let plain = try answer(challenge.replacing("charset=UTF-8, ", with: ""))
         #expect(plain["username"] == "J\u{E4}s\u{F8}n Doe" && plain["username*"] == nil)
     }
@@ -283,6 +290,49 @@ struct DigestVectorTests {
         #expect(challenges.isEmpty)
     }
 
+    @Test(
+        "the longest realm, nonce and opaque value that come back have 4 KiB, T-AUT-06",
+        arguments: [4095, 4096, 4097]
+    )
+    func lengths(length: Int) throws {
+        let text = String(repeating: "x", count: length)
+        for (parameters, others) in [
+            ("realm=\"\(text)\"", "nonce=n"), ("nonce=\"\(text)\"", "realm=r"),
+            ("opaque=\"\(text)\"", "realm=r, nonce=n"),
+        ] {
+            let challenge = try #require(Challenge.list("Digest \(parameters), \(others)").first)
+            #expect((DigestChallenge(challenge, mayHashBody: true) == nil) == (length > 4096), "\(others)")
+        }
+    }
+
+    @Test func `words say what they mean in any case, and nothing else`() throws {
+        func challenge(_ parameters: String) throws -> DigestChallenge {
+            let challenge = try #require(Challenge.list("Digest realm=r, nonce=n, \(parameters)").first)
+            return try #require(DigestChallenge(challenge, mayHashBody: true))
+        }
+        for (word, holds) in [("true", true), ("\"TRUE\"", true), ("maybe", false), ("false", false)] {
+            #expect(try challenge("stale=\(word)").isStale == holds)
+            #expect(try challenge("userhash=\(word)").hashesUser == holds)
+        }
+        for (word, holds) in [("UTF-8", true), ("utf-8", true), ("utf8", false), ("ISO-8859-1", false)] {
+            #expect(try challenge("charset=\(word)").wantsUTF8 == holds)
+        }
+        let plain = try challenge("qop=auth")
+        #expect(!plain.isStale && !plain.hashesUser && !plain.wantsUTF8 && !plain.namesAlgorithm)
+        #expect(plain.opaque == nil && plain.domain == nil)
+        #expect(try challenge("algorithm=MD5").namesAlgorithm)
+    }
+
+    @Test func `of a list of paths the first 63 are read, and any number does no harm`() throws {
+        for count in [1, 63, 64, 65, 1000] {
+            let words = (1...count).map { "/\($0)" }
+            let domain = try Self.session("Digest realm=r, nonce=n, domain=\"\(words.joined(separator: " "))\"")?
+                .challenge.domain
+            #expect(domain?.count == min(count, 64))
+            #expect(domain?.prefix(63).map { String(decoding: $0, as: UTF8.self) } == Array(words.prefix(63)))
+        }
+    }
+
     @Test("values of the server come back quoted and say the same, T-AUT-07")
     func requoted() throws {
         let session = try #require(
@@ -308,6 +358,24 @@ struct DigestVectorTests {
     }
 
     // MARK: - Counting
+
+    @Test func `T-AUT-08 a nonce that was used four thousand million times is not used again`() throws {
+        let session = try #require(try Self.session("Digest realm=r, nonce=n, qop=auth"))
+        let uses = NonceUses(Array("m".utf8))
+        uses.count = .max - 1
+        session.renew(uses, clientNonce: Array("c".utf8))
+        func answer() -> DigestAnswer? { session.answer(method: Array("GET".utf8), target: Array("/".utf8)) }
+
+        #expect(Self.fields(answer())["nc"] == "ffffffff")
+        #expect(answer() == nil && uses.next() == nil)
+    }
+
+    @Test func `T-AUT-07 an answer with a character that no field may hold is not written`() throws {
+        let session = try #require(try Self.session("Digest realm=r, nonce=n, qop=auth"))
+        for target in ["/\u{0}", "/\r\nX: y", "/\u{7F}"] {
+            #expect(session.answer(method: Array("GET".utf8), target: Array(target.utf8)) == nil)
+        }
+    }
 
     @Test("each answer counts by one, and a new nonce begins anew, T-AUT-08")
     func counting() throws {
@@ -385,6 +453,13 @@ struct DigestVectorTests {
         #expect(info.withUTF8Bytes { answer.check($0) { (NonceUses($0), Array("x".utf8)) } } == expected)
     }
 
+    @Test(arguments: [("algorithm=MD5", DigestAnswer.Proof.wrong), ("qop=auth", .wrong), ("qop=auth-int", .absent)])
+    func `T-AUT-19 a proof that covers the body is not checked`(quality: String, expected: DigestAnswer.Proof) throws {
+        let session = try #require(try Self.session("Digest realm=r, nonce=n, \(quality)"))
+        let answer = try #require(session.answer(method: Array("GET".utf8), target: Array("/".utf8)))
+        #expect("rspauth=\"00\"".withUTF8Bytes { answer.check($0) { (NonceUses($0), Array("x".utf8)) } } == expected)
+    }
+
     @Test("a next nonce is taken over, unless the proof beside it is wrong, T-AUT-08, T-AUT-19")
     func nextNonce() throws {
         let session = try #require(try Self.session("Digest realm=r, nonce=n, qop=auth"))
@@ -399,7 +474,12 @@ struct DigestVectorTests {
         try check("nextnonce=\"m\"")
         let same = try #require(session.answer(method: Array("GET".utf8), target: Array("/".utf8)))
         #expect(same.use.count == 2)
-        try check("nextnonce=\"\"")
-        #expect(session.nonce == Array("m".utf8))
+        for nonce in ["", String(repeating: "x", count: 4097)] {
+            try check("nextnonce=\"\(nonce)\"")
+            #expect(session.nonce == Array("m".utf8))
+        }
+        let longest = String(repeating: "x", count: 4096)
+        try check("nextnonce=\"\(longest)\"")
+        #expect(session.nonce == Array(longest.utf8))
     }
 }

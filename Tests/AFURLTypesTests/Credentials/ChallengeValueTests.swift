@@ -167,6 +167,21 @@ import Testing
         #expect(back == nil)
     }
 
+    @Test func `an archive without keys has no credential`() {
+        final class Unkeyed: NSCoder {}
+        #expect(URLCredential(coder: Unkeyed()) == nil)
+    }
+
+    @Test func `a description says which kind of credential it is`() throws {
+        let trust = ServerTrust(servedChain: [], host: "a.example", anchors: .certificates([]))
+        let identity = try Self.identity()
+        #expect(URLCredential(trust: trust).description == "URLCredential(trust: a.example)")
+        #expect(URLCredential(bearerToken: Self.secret).description == "URLCredential(bearerToken: not shown)")
+        #expect(URLCredential(identity: identity).description == "URLCredential(identity: \(identity))")
+        #expect(URLCredential(bearerToken: Self.secret).bearerToken == Self.secret)
+        #expect(URLCredential(trust: trust).bearerToken == nil)
+    }
+
     @Test("no description or dump shows a password, T-TLS-83")
     func secrecy() throws {
         let credential = URLCredential(user: "alice", password: Self.secret, persistence: .forSession)

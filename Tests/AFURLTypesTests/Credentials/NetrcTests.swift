@@ -148,20 +148,61 @@ struct NetrcTests {
             let missing = folder.appendingPathComponent("missing")
             let error = #expect(throws: NetrcError.self) { try NetrcFile(contentsOf: missing) }
             #expect(error?.path == missing.path && error?.description.contains("No such file") == true)
-            #expect(throws: NetrcError.self) { try NetrcFile(contentsOf: folder) }
+            let noFile = #expect(throws: NetrcError.self) { try NetrcFile(contentsOf: folder) }
+            #expect(noFile?.fault == .notAFile && noFile?.line == nil)
             let web = try #require(URL(string: "https://a.test/netrc"))
-            #expect(throws: NetrcError.self) { try NetrcFile(contentsOf: web) }
+            let notHere = #expect(throws: NetrcError.self) { try NetrcFile(contentsOf: web) }
+            #expect(notHere?.fault == .notAFile)
 
             let large = folder.appendingPathComponent("large")
-            try Data(repeating: 0x20, count: Int(NetrcFile.maximumSize) + 1).write(to: large)
+            try Data(repeating: 0x20, count: (1 << 20) + 1).write(to: large)
             try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: large.path)
             let refusal = #expect(throws: NetrcError.self) { try NetrcFile(contentsOf: large) }
             #expect(refusal?.fault == .tooLarge)
+
+            let entry = Array("machine a.test login u password p".utf8)
+            try Data(entry + [UInt8](repeating: 0x20, count: (1 << 20) - entry.count)).write(to: large)
+            #expect(try NetrcFile(contentsOf: large).credential(for: Self.host("a.test"), user: nil) != nil)
 
             let empty = folder.appendingPathComponent("empty")
             try Data().write(to: empty)
             try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: empty.path)
             _ = try NetrcFile(contentsOf: empty)
         }
+    }
+
+    @Test func `a file of bytes that are no text is an error with its line`() throws {
+        try Self.withFolder { folder in
+            let file = folder.appendingPathComponent("netrc")
+            try Data(Array("machine a.test\nlogin u password ".utf8) + [0xFF]).write(to: file)
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
+            let error = #expect(throws: NetrcError.self) { try NetrcFile(contentsOf: file) }
+            #expect(error?.fault == .malformed(line: 2) && error?.line == 2 && error?.path == file.path)
+        }
+    }
+
+    @Test func `an entry is kept as long as the session`() throws {
+        let netrc = try NetrcFile(text: "machine a.test login u password p")
+        #expect(try netrc.credential(for: Self.host("a.test"), user: nil)?.persistence == .forSession)
+    }
+
+    @Test func `an error says which file is wrong, in which way, and what to do`() {
+        let expected: [(NetrcError.Fault, String)] = [
+            (.notAFile, "the netrc file /a\\n is not a regular file; name one by a file URL"),
+            (.unreadable("No such file"), "the netrc file /a\\n cannot be read: No such file"),
+            (.openToOthers, "the netrc file /a\\n is not yours alone; set its owner, and its permissions to 0600"),
+            (.tooLarge, "the netrc file /a\\n is larger than 1 MiB; this cannot be a list of passwords"),
+            (.malformed(line: 7), "the netrc file /a\\n is not understood in line 7; correct that line"),
+        ]
+        for (fault, text) in expected {
+            let error = NetrcError(fault, at: "/a\n")
+            #expect(error.description == text && error.errorDescription == text)
+        }
+        #expect(NetrcError(.tooLarge, at: nil).description.hasPrefix("the netrc text is larger"))
+    }
+
+    @Test func `a description has the number of entries that can be used`() throws {
+        let text = "machine a.test login u password p machine b.test login v machine c.test login w password q"
+        #expect(try NetrcFile(text: text).description == "NetrcFile(2 entries)")
     }
 }

@@ -1,4 +1,5 @@
 import AFState
+import AFTLS
 import AFWire
 import Foundation
 import Testing
@@ -14,9 +15,14 @@ struct TaskTalk {
         self.proven = proven
     }
 
+    /// The function that the digest of the body is wanted by.
+    mutating func prepare(_ exchange: AuthenticationExchange) -> DigestFunction? {
+        machine.prepare(exchange, in: proven)
+    }
+
     /// What is sent for `exchange`.
     mutating func send(_ exchange: AuthenticationExchange, bodyDigest: [UInt8]? = nil) -> Sent {
-        _ = machine.prepare(exchange, in: proven)
+        _ = prepare(exchange)
         return Sent(machine.fieldValues(for: exchange, bodyDigest: bodyDigest))
     }
 
