@@ -9,7 +9,8 @@ struct StoreListTests {
         "ConnectionPool": "ConnectionKey", "HostPool": "ConnectionKey", "TLSSessionCache": "ConnectionKey",
         "TrustedServers": "TrustJudge", "CacheStore": "CacheEntry", "CachePartition": "TrustScope",
         "URLCache": "TrustScope", "ProtocolStorage": "TrustScope", "HSTSStore": "TrustScope",
-        "ResumeRecord": "scope", "ProvenCredentials": "TrustScope", "PartialImages": "ImageDownloadKey",
+        "ResumeRecord": "scope", "ProvenCredentials": "TrustScope", "KnownCredentials": "TrustScope",
+        "PartialImages": "ImageDownloadKey",
         "AutoPurgingImageCache": "identifier", "MemoryImageCache": "ImageCacheKey",
     ]
 

@@ -27,7 +27,7 @@ package final class DigestSession {
     private let user: [UInt8]
     private let key: SecretBytes
     /// The uses of the server's nonce: the one of the challenge, until the server names the next one.
-    private var uses: NonceUses
+    package private(set) var uses: NonceUses
     /// The client's nonce.
     private var clientNonce: [UInt8]
 
@@ -87,7 +87,7 @@ package final class DigestSession {
     /// - Parameters:
     ///   - next: The uses of that nonce.
     ///   - clientNonce: Text that cannot be guessed.
-    func renew(_ next: NonceUses, clientNonce: [UInt8]) {
+    package func renew(_ next: NonceUses, clientNonce: [UInt8]) {
         uses = next
         self.clientNonce = clientNonce
     }
@@ -188,21 +188,18 @@ package struct DigestAnswer {
         case wrong
     }
 
-    /// Reads `Authentication-Info`, and takes over its next nonce unless its proof is wrong.
+    /// Reads `Authentication-Info`.
     ///
-    /// - Parameter renewal: The uses of the next nonce, and text that cannot be guessed.
-    package func check(
-        _ info: UnsafeRawBufferPointer,
-        renewal: (_ nonce: [UInt8]) -> (uses: NonceUses, clientNonce: [UInt8])?
-    ) -> Proof {
-        guard let parameters = Challenge.parameters(of: info) else { return .absent }
+    /// - Returns: How the server proved itself, and the nonce that it wants to be used next: nil if it names none, or its
+    ///   proof is wrong.
+    package func check(_ info: UnsafeRawBufferPointer) -> (proof: Proof, nextNonce: [UInt8]?) {
+        guard let parameters = Challenge.parameters(of: info) else { return (.absent, nil) }
         func value(_ name: String) -> [UInt8]? { parameters.first { $0.name == name }?.value }
         let proof = proof(value("rspauth"), count: value("nc"), clientNonce: value("cnonce"))
         guard proof != .wrong, let next = value("nextnonce"), next != session.nonce, !next.isEmpty,
-            next.count <= DigestChallenge.maximumLength, let renewal = renewal(next)
-        else { return proof }
-        session.renew(renewal.uses, clientNonce: renewal.clientNonce)
-        return proof
+            next.count <= DigestChallenge.maximumLength
+        else { return (proof, nil) }
+        return (proof, next)
     }
 
     private func proof(_ claimed: [UInt8]?, count: [UInt8]?, clientNonce: [UInt8]?) -> Proof {

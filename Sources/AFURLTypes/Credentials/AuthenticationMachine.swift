@@ -7,25 +7,30 @@ package import AFWire
 ///
 /// For each exchange, in this order:
 ///
-/// 1. ``prepare(_:in:)`` decides which credentials go with the request. If it returns a function, compute the digest of
-///    the body with it (without a body there is nothing to do).
+/// 1. ``prepare(_:knowing:)`` decides which credentials go with the request. If it returns a function, compute the digest
+///    of the body with it (without a body there is nothing to do).
 /// 2. ``fieldValues(for:bodyDigest:)`` returns the values of `Authorization` and `Proxy-Authorization`. Call it once
 ///    for each request: a request that is repeated on another connection without a response keeps its bytes.
-/// 3. ``received(_:_:to:in:)`` takes every final response, also one that asks for nothing, before any other code sees
-///    it, and returns how the task goes on.
-/// 4. After `ask`, and only then, ``answered(_:in:)`` takes the answer of the delegate, or default handling if the
-///    delegate gave none, and returns the same.
+/// 3. ``received(_:_:to:knowing:)`` takes every final response, also one that asks for nothing, before any other code
+///    sees it.
+/// 4. After `ask`, and only then, ``answered(_:knowing:)`` takes the answer of the delegate, or default handling if the
+///    delegate gave none.
+///
+/// The machine reads what the session knows and changes nothing of it, but that each answer of Digest counts a use of its
+/// nonce. What a response or an answer teaches is in the ``AuthenticationTurn`` that it returns. Only
+/// ``ProvenCredentials/learn(from:)`` gives the step of a turn, so the session has forgotten a refused credential before the
+/// task goes on.
 ///
 /// ```
 /// var machine = AuthenticationMachine()
 /// let exchange = AuthenticationExchange(url, method: "GET", trust: scope)
 /// while true {
-///     let function = machine.prepare(exchange, in: proven)
+///     let function = machine.prepare(exchange, knowing: proven.known(for: exchange))
 ///     let fields = machine.fieldValues(for: exchange, bodyDigest: function.map { digestOfBody($0) })
 ///     let head = send(fields)
-///     var step = machine.received(head.status, head.headers, to: exchange, in: proven)
+///     var step = proven.learn(from: machine.received(head.status, head.headers, to: exchange, knowing: proven.known))
 ///     while case .ask(let question) = step {
-///         step = machine.answered(askDelegate(question), in: proven)
+///         step = proven.learn(from: machine.answered(askDelegate(question), knowing: proven.known))
 ///     }
 ///     guard case .again = step else { break }
 /// }
@@ -85,11 +90,13 @@ package struct AuthenticationMachine {
         let offer: AuthenticationOffer
         /// This offer and the weaker ones.
         let offers: [AuthenticationOffer]
-        let proposals: [ProvenCredentials.Proposal]
+        let proposals: [KnownCredentials.Proposal]
     }
 
     private var talks: [Talk] = []
     private var asking: Asking?
+    /// What this turn has taught so far.
+    private var lessons: [CredentialLesson] = []
     /// How the origin proved itself in its last response.
     package private(set) var proof = DigestAnswer.Proof.absent
     /// Why none of the challenges in the last response can be answered; nil if one can, or there are none.
@@ -103,31 +110,34 @@ package struct AuthenticationMachine {
     ///
     /// - Returns: The function to compute the digest of the body with, if the request has a body and a party wants its
     ///   digest. There is one function for origin and proxy: if the proxy wants another one, it is given no answer.
-    package mutating func prepare(_ exchange: AuthenticationExchange, in proven: ProvenCredentials) -> DigestFunction? {
+    package mutating func prepare(
+        _ exchange: AuthenticationExchange,
+        knowing known: KnownCredentials
+    ) -> DigestFunction? {
         var function: DigestFunction?
         for party in exchange.parties {
             let isOwn = !party.isProxy && exchange.hasOwnAuthorization
-            let known = talks.firstIndex { $0.party == party }
-            if let known { talks[known].sent = nil }
+            let place = talks.firstIndex { $0.party == party }
+            if let place { talks[place].sent = nil }
             let unasked =
                 isOwn
                 ? nil
-                : proven.attempt(for: party, under: exchange.trust, path: exchange.path).flatMap {
+                : known.attempt(for: party, under: exchange.trust, path: exchange.path).flatMap {
                     party.isProxy || exchange.mayBeSent(by: $0.credential) ? $0 : nil
                 }
-            guard let attempt = known.flatMap({ talks[$0].ready }) ?? unasked else { continue }
+            guard let attempt = place.flatMap({ talks[$0].ready }) ?? unasked else { continue }
             if let wanted = attempt.bodyFunction {
                 guard exchange.mayHashBody, function == nil || function == wanted else { continue }
                 function = wanted
             }
-            talks[known ?? begin(party)].sent = attempt
+            talks[place ?? begin(party)].sent = attempt
         }
         return function
     }
 
     /// The values of the fields for this request. Call it once for each request: every answer of Digest counts its use.
     ///
-    /// - Parameter bodyDigest: The digest with the function that ``prepare(_:in:)`` returned; nil if there is no body.
+    /// - Parameter bodyDigest: The digest with the function that ``prepare(_:knowing:)`` returned; nil if there is no body.
     package mutating func fieldValues(for exchange: AuthenticationExchange, bodyDigest: [UInt8]? = nil) -> FieldValues {
         var values = FieldValues()
         let body = bodyDigest.map(DigestAlgorithm.hexadecimal)
@@ -167,12 +177,12 @@ package struct AuthenticationMachine {
         _ status: Int,
         _ headers: HTTPHeaders,
         to exchange: AuthenticationExchange,
-        in proven: ProvenCredentials
-    ) -> Step {
+        knowing known: KnownCredentials
+    ) -> AuthenticationTurn {
         let asker = exchange.asker(status)
         complaint = nil
-        settle(status, headers, exchange, asker?.party, proven)
-        guard let asker else { return .deliver }
+        settle(status, headers, exchange, asker?.party)
+        guard let asker else { return turn(.deliver) }
         let place = talks.firstIndex { $0.party == asker.party } ?? begin(asker.party)
         if talks[place].userInfo == nil, !asker.party.isProxy {
             talks[place].userInfo = exchange.userInfo.flatMap(URLUserInfo.init)
@@ -182,9 +192,15 @@ package struct AuthenticationMachine {
         let host = asker.party.endpoint.host.text
         let offers = AuthenticationOffer.list(challenges, from: host, mayHashBody: exchange.mayHashBody)
         if offers.isEmpty { complaint = AuthenticationOffer.complaint(about: challenges, in: headers, asker.field) }
-        if exchange.sendsProxyCredential { noteConfigured(place, offers, proven) }
-        if let step = refused(place, offers, proven) { return step }
-        return next(place, offers, proven)
+        if exchange.sendsProxyCredential { noteConfigured(place, offers, known) }
+        if let step = refused(place, offers, known) { return turn(step) }
+        return turn(next(place, offers, known))
+    }
+
+    /// Ends a turn.
+    private mutating func turn(_ step: Step) -> AuthenticationTurn {
+        defer { lessons = [] }
+        return AuthenticationTurn(step, teaching: lessons)
     }
 
     /// A party that does not ask has accepted what it was given.
@@ -192,8 +208,7 @@ package struct AuthenticationMachine {
         _ status: Int,
         _ headers: HTTPHeaders,
         _ exchange: AuthenticationExchange,
-        _ asker: ChallengingParty?,
-        _ proven: ProvenCredentials
+        _ asker: ChallengingParty?
     ) {
         proof = .absent
         // The origin has not seen a request that the proxy refused to pass on.
@@ -201,12 +216,12 @@ package struct AuthenticationMachine {
         for party in exchange.parties where party != asker {
             guard let place = talks.firstIndex(where: { $0.party == party }) else { continue }
             guard let attempt = talks[place].sent else { continue }
-            let proof = proof(of: place, headers, proven)
+            let proof = proof(of: place, headers)
             if !party.isProxy { self.proof = proof }
             // The server may send an error before it looks at the credential.
             let isContent = status < 400 || status == 404 || asker != nil
             if isContent, !attempt.isAhead, proof != .wrong {
-                proven.remember(attempt, of: party, under: exchange.trust, path: exchange.path)
+                lessons.append(.remember(attempt, of: party, under: exchange.trust, path: exchange.path))
             }
             talks[place].rounds = 0
             talks[place].ready = nil
@@ -214,40 +229,40 @@ package struct AuthenticationMachine {
         }
     }
 
-    private func proof(of place: Int, _ headers: HTTPHeaders, _ proven: ProvenCredentials) -> DigestAnswer.Proof {
+    private mutating func proof(of place: Int, _ headers: HTTPHeaders) -> DigestAnswer.Proof {
         guard let answer = talks[place].digestAnswer else { return .absent }
         let field = talks[place].party.isProxy ? "Proxy-Authentication-Info" : "Authentication-Info"
         guard let info = headers.firstBytes(field) else { return .absent }
-        let party = talks[place].party
-        return info.withUnsafeBytes { info in
-            answer.check(info) { nonce in proven.clientNonce().map { (proven.uses(of: nonce, by: party), $0) } }
-        }
+        let (proof, nextNonce) = info.withUnsafeBytes { answer.check($0) }
+        if let nextNonce { lessons.append(.renew(answer.session, with: nextNonce, of: talks[place].party)) }
+        return proof
     }
 
     /// The request had the credential of the session's configuration, by Basic. A proxy that offers Basic refuses it.
-    private mutating func noteConfigured(_ place: Int, _ offers: [AuthenticationOffer], _ proven: ProvenCredentials) {
+    private mutating func noteConfigured(_ place: Int, _ offers: [AuthenticationOffer], _ known: KnownCredentials) {
         let talk = talks[place]
         guard let credential = talk.configured, talk.sent == nil, talk.refused.isEmpty,
             let offer = offers.first(where: { if case .basic = $0.scheme { true } else { false } })
         else { return }
-        talks[place].sent = try? proven.attempt(credential, from: .url, for: offer, of: talk.party)
+        talks[place].sent = try? known.attempt(credential, from: .url, for: offer, of: talk.party)
     }
 
     /// Records what the party refused. Returns a step if the same credential is to be sent once more.
-    private mutating func refused(_ place: Int, _ offers: [AuthenticationOffer], _ proven: ProvenCredentials) -> Step? {
+    private mutating func refused(_ place: Int, _ offers: [AuthenticationOffer], _ known: KnownCredentials) -> Step? {
         let party = talks[place].party
         let sent = talks[place].sent
         talks[place].sent = nil
         talks[place].ready = nil
         // Another realm was sent nothing yet, so it refused nothing.
         guard let sent, sent.isUnaskedToken || offers.contains(where: { $0.realm == sent.realm }) else { return nil }
+        lessons.append(.forget(sent, of: party))
         if let offer = offers.first(where: { renews($0, sent) }) {
             // The server refused the nonce and did not look at the password.
-            proven.forget(sent, of: party)
-            return answer(place, offer, sent.credential, sent.source, proven)
+            var known = known
+            known.forget(sent, of: party)
+            return answer(place, offer, sent.credential, sent.source, known)
         }
         talks[place].refused.append(sent)
-        proven.forget(sent, of: party)
         return nil
     }
 
@@ -263,14 +278,14 @@ package struct AuthenticationMachine {
     // MARK: - Asking
 
     /// Asks the delegate about the strongest offer that is left.
-    private mutating func next(_ place: Int, _ offers: [AuthenticationOffer], _ proven: ProvenCredentials) -> Step {
+    private mutating func next(_ place: Int, _ offers: [AuthenticationOffer], _ known: KnownCredentials) -> Step {
         asking = nil
         let talk = talks[place]
-        guard talk.rounds < proven.settings.rounds else { return .deliver }
+        guard talk.rounds < known.settings.rounds else { return .deliver }
         let open = offers.filter { offer in
             offer.strength >= talk.floor && !talk.declined.contains { $0.isSame(as: offer) }
         }
-        let proposals = open.map { self.proposals(for: $0, talk, proven) }
+        let proposals = open.map { self.proposals(for: $0, talk, known) }
         // Choose an offer for which a token is stored. Without one, choose the strongest that asks for a password.
         let choice =
             open.indices.first { open[$0].isBearer && !proposals[$0].isEmpty }
@@ -291,15 +306,15 @@ package struct AuthenticationMachine {
     private func proposals(
         for offer: AuthenticationOffer,
         _ talk: Talk,
-        _ proven: ProvenCredentials
-    ) -> [ProvenCredentials.Proposal] {
-        let known = proven.proposals(
+        _ known: KnownCredentials
+    ) -> [KnownCredentials.Proposal] {
+        let proposals = known.proposals(
             for: offer,
             of: talk.party,
             userInfo: talk.userInfo,
             configured: talk.configured
         )
-        return known.filter { proposal in
+        return proposals.filter { proposal in
             !talk.refused.contains {
                 ($0.realm == offer.realm || $0.isUnaskedToken) && $0.credential == proposal.credential
             }
@@ -307,23 +322,27 @@ package struct AuthenticationMachine {
     }
 
     /// Takes the answer of the delegate to the last question. If there was no question, the response is delivered.
-    package mutating func answered(_ answer: CredentialAnswer, in proven: ProvenCredentials) -> Step {
+    package mutating func answered(_ answer: CredentialAnswer, knowing known: KnownCredentials) -> AuthenticationTurn {
+        turn(step(after: answer, known))
+    }
+
+    private mutating func step(after answer: CredentialAnswer, _ known: KnownCredentials) -> Step {
         guard let asked = asking else { return .deliver }
         asking = nil
         switch answer {
         case .cancel: return .cancel
         case .performDefault:
             guard let proposal = asked.proposals.first(where: \.mayBeSent) else { return .deliver }
-            return self.answer(asked.place, asked.offer, proposal.credential, proposal.source, proven)
+            return self.answer(asked.place, asked.offer, proposal.credential, proposal.source, known)
         case .reject:
             talks[asked.place].declined.append(asked.offer)
             // The delegate has decided here and not the server.
             talks[asked.place].floor = 0
-            return next(asked.place, asked.offers, proven)
+            return next(asked.place, asked.offers, known)
         case .use(nil): return .deliver
         case .use(let credential?):
-            let known = asked.proposals.first { $0.credential == credential }
-            return self.answer(asked.place, asked.offer, credential, known?.source ?? .delegate, proven)
+            let proposal = asked.proposals.first { $0.credential == credential }
+            return self.answer(asked.place, asked.offer, credential, proposal?.source ?? .delegate, known)
         }
     }
 
@@ -332,14 +351,15 @@ package struct AuthenticationMachine {
         _ offer: AuthenticationOffer,
         _ credential: URLCredential,
         _ source: AuthenticationAttempt.Source,
-        _ proven: ProvenCredentials
+        _ known: KnownCredentials
     ) -> Step {
         let talk = talks[place]
-        guard talk.rounds < proven.settings.rounds, offer.strength >= talk.floor else { return .deliver }
+        guard talk.rounds < known.settings.rounds, offer.strength >= talk.floor else { return .deliver }
         do throws(RequestRejection) {
-            guard let attempt = try proven.attempt(credential, from: source, for: offer, of: talk.party) else {
+            guard let attempt = try known.attempt(credential, from: source, for: offer, of: talk.party) else {
                 return .deliver
             }
+            lessons.append(.share(attempt, with: talk.party))
             talks[place].ready = attempt
             talks[place].rounds += 1
             talks[place].floor = offer.strength

@@ -1,240 +1,102 @@
 import AFLoop
-package import AFState
-import AFTLS
-package import AFWire
+import AFState
 
-/// What a session knows about credentials: those it may look up, and those that worked and are sent again unasked where
-/// they belong. Confined to the loop.
-///
-/// Each entry belongs to the party it was learnt from: scheme, host, port, role, and the host that a caller's `Host`
-/// names; and to the judgement under which that party was accepted. So nothing that one server said is ever told to another,
-/// and a server that laxer rules have accepted gets no password unasked.
+/// What an exchange with one party teaches about a credential.
+enum CredentialLesson {
+    /// The party has accepted the credential for this path.
+    case remember(AuthenticationAttempt, of: ChallengingParty, under: TrustScope, path: [UInt8])
+    /// The party has refused the credential.
+    case forget(AuthenticationAttempt, of: ChallengingParty)
+    /// The task answers with this credential. If it does so by Digest, tasks that are given the same nonce count together.
+    case share(AuthenticationAttempt, with: ChallengingParty)
+    /// The party has named the nonce that comes after the one of this session.
+    case renew(DigestSession, with: [UInt8], of: ChallengingParty)
+}
+
+/// What ``AuthenticationMachine`` makes of a response or of an answer: what is to be learnt, and how the task goes on after
+/// that. Only ``ProvenCredentials/learn(from:)`` gives the step away, so no task goes on with what was refused.
+package struct AuthenticationTurn {
+    fileprivate let step: AuthenticationMachine.Step
+    let lessons: [CredentialLesson]
+
+    init(_ step: AuthenticationMachine.Step, teaching lessons: [CredentialLesson]) {
+        self.step = step
+        self.lessons = lessons
+    }
+}
+
+/// The credentials that a session knows, as they change: it learns what worked, to send it again unasked where it belongs,
+/// and forgets what was refused or removed. Confined to the loop.
 package final class ProvenCredentials {
-    private struct Entry {
-        let party: ChallengingParty
-        let trust: TrustScope
-        var attempt: AuthenticationAttempt
-        var scope: ProtectionScope
-        /// The space under which the storage keeps it; nil if the storage does not.
-        let space: URLProtectionSpace?
-        /// The generation of the storage when the credential was last seen there.
-        var generation: Int?
-    }
-
-    private struct LiveSession {
-        let party: ChallengingParty
-        let credential: URLCredential
-        let session: DigestSession
-    }
-
-    private struct LiveNonce {
-        let party: ChallengingParty
-        let uses: NonceUses
-    }
-
     /// How many realms are kept, of all parties together; above that, the one that was proven first is forgotten.
     package static let maximumEntries = 256
     /// Random bytes in each client nonce.
     static let nonceLength = 16
-    /// How many nonces are kept that are in use or were lately.
-    static let maximumNonces = 256
 
-    package let settings: CredentialSettings
-    private let makeRandom: () -> [UInt8]?
-    @exclusivity(unchecked) private var entries: [Entry] = []
-    /// Tasks that answer the same challenge with the same credential share one session and its key.
-    private var sessions: [LiveSession] = []
-    private var nonces: [LiveNonce] = []
+    @exclusivity(unchecked) private var memory: KnownCredentials
 
     /// - Parameter random: Returns 16 bytes that cannot be guessed, or nil if the system has none.
     package init(
         _ settings: CredentialSettings,
         random: @escaping () -> [UInt8]? = { try? SystemRandom.bytes(ProvenCredentials.nonceLength) }
     ) {
-        self.settings = settings
-        makeRandom = random
+        memory = KnownCredentials(settings, random: random)
     }
 
-    /// A client nonce: 128 bits that cannot be guessed, in hexadecimal.
-    func clientNonce() -> [UInt8]? { makeRandom().map(DigestAlgorithm.hexadecimal) }
+    package var settings: CredentialSettings { memory.settings }
 
     /// Whether there is no credential for any request before its server asks.
-    package var isEmpty: Bool { entries.isEmpty && settings.storage?.isEmpty ?? true }
+    package var isEmpty: Bool { memory.isEmpty }
 
-    // MARK: - Unasked
+    /// What the session knows now.
+    package var known: KnownCredentials { memory }
 
-    /// The credential that a request to `party` is sent with before the party asks.
-    package func attempt(
-        for party: ChallengingParty,
-        under trust: TrustScope,
-        path: [UInt8]
-    ) -> AuthenticationAttempt? {
-        if !entries.isEmpty, let attempt = proven(for: party, under: trust, path: path) { return attempt }
-        return party.isProxy ? nil : token(for: party)
-    }
-
-    private func proven(
-        for party: ChallengingParty,
-        under trust: TrustScope,
-        path: [UInt8]
-    ) -> AuthenticationAttempt? {
-        dropWhatIsGone(party)
-        let own = entries.filter { $0.party == party && $0.trust == trust }
-        let reachable = own.compactMap { entry in entry.scope.reach(to: path).map { (entry.attempt, $0) } }
-        guard var attempt = reachable.max(by: { $0.1 < $1.1 })?.0 else { return nil }
-        attempt.isAhead = true
-        return attempt
+    /// What the session knows now that an exchange begins: without what the program has removed from the storage.
+    package func known(for exchange: AuthenticationExchange) -> KnownCredentials {
+        for party in exchange.parties { dropWhatIsGone(party) }
+        return memory
     }
 
     /// Forgets a credential that the program has since removed or replaced in the storage, or put behind another one.
     private func dropWhatIsGone(_ party: ChallengingParty) {
         guard let storage = settings.storage else { return }
         let generation = storage.generation
-        entries.removeAll { entry in
+        memory.entries.removeAll { entry in
             guard entry.party == party, let space = entry.space, entry.generation != generation else { return false }
             return storage.choice(for: space, user: nil) != entry.attempt.credential
         }
-        for index in entries.indices where entries[index].party == party { entries[index].generation = generation }
-    }
-
-    private func token(for party: ChallengingParty) -> AuthenticationAttempt? {
-        guard let storage = settings.storage, !storage.isEmpty,
-            party.mayReceivePasswords || settings.sendsPasswordsInClear
-        else { return nil }
-        let space = party.space(realm: nil, method: NSURLAuthenticationMethodHTTPBearer)
-        guard let credential = storage.choice(for: space, user: nil), let token = credential.secretToken,
-            let bearer = try? token.withBytes({ token throws(RequestRejection) in
-                try BearerCredentials(token: token)
-            })
-        else { return nil }
-        return AuthenticationAttempt(
-            realm: nil,
-            credential: credential,
-            source: .storage(space),
-            form: .fixed(SecretBytes(bearer.fieldValue), isToken: true),
-            isAhead: true
-        )
-    }
-
-    // MARK: - Asked
-
-    /// A known credential, and whether it may be sent without asking a delegate.
-    package struct Proposal {
-        package let credential: URLCredential
-        package let source: AuthenticationAttempt.Source
-        let mayBeSent: Bool
-    }
-
-    /// The credentials for an offer, in the order in which they are tried: from the URL or the configuration of the
-    /// proxy, the storage, the netrc file.
-    func proposals(
-        for offer: AuthenticationOffer,
-        of party: ChallengingParty,
-        userInfo: URLUserInfo?,
-        configured: URLCredential?
-    ) -> [Proposal] {
-        let isSafe = !offer.sendsSecret || party.mayReceivePasswords || settings.sendsPasswordsInClear
-        var proposals: [Proposal] = []
-        if let credential = party.isProxy ? configured : userInfo?.credential {
-            proposals.append(Proposal(credential: credential, source: .url, mayBeSent: isSafe))
+        for index in memory.entries.indices where memory.entries[index].party == party {
+            memory.entries[index].generation = generation
         }
-        if let storage = settings.storage {
-            for method in offer.methodsOfStorage {
-                let space = party.space(realm: offer.realm, method: method)
-                guard let credential = storage.choice(for: space, user: userInfo?.user) else { continue }
-                // The program stored it for this method of this place, and has thereby allowed the method.
-                let mayBeSent = isSafe || method == offer.method
-                proposals.append(Proposal(credential: credential, source: .storage(space), mayBeSent: mayBeSent))
-            }
-        }
-        if !party.isProxy,
-            let credential = settings.netrc?.credential(for: party.endpoint.host, user: userInfo?.user)
-        {
-            proposals.append(Proposal(credential: credential, source: .netrc, mayBeSent: isSafe))
-        }
-        return proposals.filter { offer.fits($0.credential) }
-    }
-
-    /// A credential in the form that an offer wants.
-    ///
-    /// - Returns: Nil if the credential is of another kind, or the system has no random numbers or no such digest.
-    /// - Throws: if user name, password or token cannot be sent at all.
-    package func attempt(
-        _ credential: URLCredential,
-        from source: AuthenticationAttempt.Source,
-        for offer: AuthenticationOffer,
-        of party: ChallengingParty
-    ) throws(RequestRejection) -> AuthenticationAttempt? {
-        guard let form = try form(of: credential, for: offer, of: party) else { return nil }
-        return AuthenticationAttempt(realm: offer.realm, credential: credential, source: source, form: form)
-    }
-
-    private func form(
-        of credential: URLCredential,
-        for offer: AuthenticationOffer,
-        of party: ChallengingParty
-    ) throws(RequestRejection) -> AuthenticationAttempt.Form? {
-        switch offer.scheme {
-        case .bearer:
-            guard let token = credential.secretToken else { return nil }
-            let bearer = try token.withBytes { bytes throws(RequestRejection) in try BearerCredentials(token: bytes) }
-            return .fixed(SecretBytes(bearer.fieldValue), isToken: true)
-        case .basic:
-            guard let secret = credential.secretPassword else { return nil }
-            let basic = try secret.user.withBytes { user throws(RequestRejection) in
-                try secret.password.withBytes { password throws(RequestRejection) in
-                    try BasicCredentials(user: user, password: password)
-                }
-            }
-            return .fixed(SecretBytes(basic.field), isToken: false)
-        case .digest(let challenge):
-            return try session(for: challenge, credential, party).map { .digest($0) }
-        }
-    }
-
-    /// Tasks that were given the same nonce share its count.
-    private func session(
-        for challenge: DigestChallenge,
-        _ credential: URLCredential,
-        _ party: ChallengingParty
-    ) throws(RequestRejection) -> DigestSession? {
-        let known = sessions.first { live in
-            live.party == party && live.credential.hasSamePassword(as: credential)
-                && live.session.nonce == challenge.nonce
-                && live.session.challenge.asksTheSame(as: challenge)
-        }
-        if let known { return known.session }
-        guard let secret = credential.secretPassword, let clientNonce = clientNonce() else { return nil }
-        let session = try secret.user.withBytes { user throws(RequestRejection) in
-            try secret.password.withBytes { password throws(RequestRejection) in
-                try DigestSession(
-                    challenge,
-                    user: user,
-                    password: password,
-                    clientNonce: clientNonce,
-                    uses: uses(of: challenge.nonce, by: party)
-                )
-            }
-        }
-        guard let session else { return nil }
-        if sessions.count >= ProvenCredentials.maximumNonces { sessions.removeFirst() }
-        sessions.append(LiveSession(party: party, credential: credential, session: session))
-        return session
-    }
-
-    /// How often a nonce of a party was used.
-    package func uses(of nonce: [UInt8], by party: ChallengingParty) -> NonceUses {
-        if let known = nonces.last(where: { $0.party == party && $0.uses.nonce == nonce }) { return known.uses }
-        if nonces.count >= ProvenCredentials.maximumNonces { nonces.removeFirst() }
-        let uses = NonceUses(nonce)
-        nonces.append(LiveNonce(party: party, uses: uses))
-        return uses
     }
 
     // MARK: - Learning
 
+    /// Learns what a turn teaches, in its order.
+    ///
+    /// - Returns: How the task goes on.
+    package func learn(from turn: AuthenticationTurn) -> AuthenticationMachine.Step {
+        for lesson in turn.lessons {
+            switch lesson {
+            case .remember(let attempt, let party, let trust, let path):
+                remember(attempt, of: party, under: trust, path: path)
+            case .forget(let attempt, let party): memory.forget(attempt, of: party)
+            case .share(let attempt, let party): memory.share(attempt, with: party)
+            case .renew(let session, let nonce, let party): renew(session, with: nonce, of: party)
+            }
+        }
+        return turn.step
+    }
+
+    private func renew(_ session: DigestSession, with nonce: [UInt8], of party: ChallengingParty) {
+        guard let clientNonce = memory.clientNonce() else { return }
+        let uses = memory.uses(of: nonce, by: party) ?? NonceUses(nonce)
+        memory.count(uses, of: party)
+        session.renew(uses, clientNonce: clientNonce)
+    }
+
     /// Records that a party has accepted this credential for `path`.
-    package func remember(
+    private func remember(
         _ attempt: AuthenticationAttempt,
         of party: ChallengingParty,
         under trust: TrustScope,
@@ -242,19 +104,30 @@ package final class ProvenCredentials {
     ) {
         guard attempt.credential.persistence != .none, isStillStored(attempt) else { return }
         let scope = scope(of: attempt, party, path)
-        let isOwn = { (entry: Entry) in entry.party == party && entry.trust == trust }
-        if let index = entries.firstIndex(where: { isOwn($0) && $0.attempt.isSame(as: attempt) }) {
+        let isOwn = { (entry: KnownCredentials.Entry) in entry.party == party && entry.trust == trust }
+        if let index = memory.entries.firstIndex(where: { isOwn($0) && $0.attempt.isSame(as: attempt) }) {
             // Another nonce replaces the one of the entry. A credential without a nonce may add a path.
-            entries[index].attempt = attempt
-            if attempt.digest == nil { entries[index].scope.formUnion(scope) } else { entries[index].scope = scope }
+            memory.entries[index].attempt = attempt
+            if attempt.digest == nil {
+                memory.entries[index].scope.formUnion(scope)
+            } else {
+                memory.entries[index].scope = scope
+            }
             return
         }
-        entries.removeAll { isOwn($0) && $0.attempt.realm == attempt.realm }
-        if entries.count >= ProvenCredentials.maximumEntries { entries.removeFirst() }
+        memory.entries.removeAll { isOwn($0) && $0.attempt.realm == attempt.realm }
+        if memory.entries.count >= ProvenCredentials.maximumEntries { memory.entries.removeFirst() }
         let space = kept(attempt, party)
         let generation = settings.storage?.generation
-        entries.append(
-            Entry(party: party, trust: trust, attempt: attempt, scope: scope, space: space, generation: generation)
+        memory.entries.append(
+            KnownCredentials.Entry(
+                party: party,
+                trust: trust,
+                attempt: attempt,
+                scope: scope,
+                space: space,
+                generation: generation
+            )
         )
     }
 
@@ -292,49 +165,6 @@ package final class ProvenCredentials {
         }
     }
 
-    /// Records that a party has refused this credential.
-    package func forget(_ attempt: AuthenticationAttempt, of party: ChallengingParty) {
-        entries.removeAll { $0.party == party && $0.attempt.isSame(as: attempt) }
-        if let session = attempt.digest { sessions.removeAll { $0.session === session } }
-    }
-
     /// Forgets everything but how often each nonce was used.
-    package func forgetAll() {
-        entries = []
-        sessions = []
-    }
-}
-
-extension AuthenticationAttempt {
-    /// Whether it is the same credential for the same realm in the same form.
-    package func isSame(as other: AuthenticationAttempt) -> Bool {
-        realm == other.realm && method == other.method && credential == other.credential
-    }
-
-    package var method: String {
-        switch form {
-        case .fixed(_, let isToken):
-            isToken ? NSURLAuthenticationMethodHTTPBearer : NSURLAuthenticationMethodHTTPBasic
-        case .digest: NSURLAuthenticationMethodHTTPDigest
-        }
-    }
-
-    /// A token that the storage keeps for the whole host, sent before the server asked.
-    var isUnaskedToken: Bool { isAhead && realm == nil }
-}
-
-extension URLCredential {
-    /// Whether the user and the password are the same, whatever their persistence.
-    fileprivate func hasSamePassword(as other: URLCredential) -> Bool {
-        secretPassword?.user == other.secretPassword?.user && secretPassword?.password == other.secretPassword?.password
-    }
-}
-
-extension DigestChallenge {
-    /// Whether an answer to one challenge is an answer to the other.
-    fileprivate func asksTheSame(as other: DigestChallenge) -> Bool {
-        algorithm == other.algorithm && namesAlgorithm == other.namesAlgorithm && realm == other.realm
-            && opaque == other.opaque && quality == other.quality && hashesUser == other.hashesUser
-            && wantsUTF8 == other.wantsUTF8
-    }
+    package func forgetAll() { memory.forgetAll() }
 }

@@ -908,7 +908,7 @@ struct AuthenticationMachineTests {
         var settings = CredentialSettings(storage: storage)
         settings.sendsPasswordsInClear = true
 
-        #expect(ProvenCredentials(settings).attempt(for: proxy, under: .clear, path: Array("/".utf8)) == nil)
+        #expect(ProvenCredentials(settings).known.attempt(for: proxy, under: .clear, path: Array("/".utf8)) == nil)
     }
 
     @Test("a URL may have a password and no user, T-AUT-01")

@@ -17,7 +17,7 @@ struct TaskTalk {
 
     /// The function that the digest of the body is wanted by.
     mutating func prepare(_ exchange: AuthenticationExchange) -> DigestFunction? {
-        machine.prepare(exchange, in: proven)
+        machine.prepare(exchange, knowing: proven.known(for: exchange))
     }
 
     /// What is sent for `exchange`.
@@ -33,7 +33,7 @@ struct TaskTalk {
     ) -> AuthenticationMachine.Step {
         var headers = HTTPHeaders()
         for (name, value) in fields { headers.append(name, value: value) }
-        return machine.received(status, headers, to: exchange, in: proven)
+        return proven.learn(from: machine.received(status, headers, to: exchange, knowing: proven.known))
     }
 
     /// Sends without being asked, and is asked for this.
@@ -48,7 +48,7 @@ struct TaskTalk {
     mutating func answer(_ credential: URLCredential?) -> AuthenticationMachine.Step { answer(.use(credential)) }
 
     mutating func answer(_ answer: CredentialAnswer) -> AuthenticationMachine.Step {
-        machine.answered(answer, in: proven)
+        proven.learn(from: machine.answered(answer, knowing: proven.known))
     }
 
     /// Goes through a whole round, from the challenge to the accepted answer.

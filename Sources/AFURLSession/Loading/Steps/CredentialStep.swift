@@ -41,7 +41,10 @@ final class CredentialStep: LoadStep {
         guard let present = load.presentRequest else { return AuthenticationMachine.FieldValues() }
         let former = load.memory?.authentication
         var authentication = former ?? Authentication(exchange: exchange)
-        let function = authentication.machine.prepare(exchange, in: load.session.proven)
+        let function = authentication.machine.prepare(
+            exchange,
+            knowing: load.session.proven.known(for: exchange)
+        )
         let bodyDigest = function.flatMap { digest(of: body, function: $0) }
         let values = authentication.machine.fieldValues(for: exchange, bodyDigest: bodyDigest)
         if former != nil || values != AuthenticationMachine.FieldValues() {
@@ -100,12 +103,13 @@ final class CredentialStep: LoadStep {
         if load.memory?.authentication != nil { noteTunnel(of: transfer, load: load) }
         var authentication =
             load.memory?.authentication ?? Authentication(exchange: exchange(of: pending.request, load: load))
-        let step = authentication.machine.received(
+        let turn = authentication.machine.received(
             status,
             pending.response.headers,
             to: authentication.exchange,
-            in: load.session.proven
+            knowing: load.session.proven.known
         )
+        let step = load.session.proven.learn(from: turn)
         if let complaint = authentication.machine.complaint {
             load.trace?.note(.challengeUnanswerable(message: complaint))
         }
@@ -147,7 +151,8 @@ final class CredentialStep: LoadStep {
                 reply { load, _ in
                     guard var authentication = load.memory?.authentication else { return .pass }
                     let answer = CredentialAnswer(disposition, credential: credential)
-                    let step = authentication.machine.answered(answer, in: load.session.proven)
+                    let proven = load.session.proven
+                    let step = proven.learn(from: authentication.machine.answered(answer, knowing: proven.known))
                     load.memory?.authentication = authentication
                     return take(step, load)
                 }
@@ -189,9 +194,12 @@ final class CredentialStep: LoadStep {
 
     /// A proxy that made the tunnel has accepted the credentials.
     private func noteTunnel(of transfer: Transfer, load: Load) {
-        guard let route = transfer.key.route, let exchange = exchange(through: route, by: transfer.key, of: load)
+        let proven = load.session.proven
+        guard let route = transfer.key.route, let exchange = exchange(through: route, by: transfer.key, of: load),
+            let turn = load.memory?.authentication?.machine
+                .received(200, HTTPHeaders(), to: exchange, knowing: proven.known)
         else { return }
-        _ = load.memory?.authentication?.machine.received(200, HTTPHeaders(), to: exchange, in: load.session.proven)
+        _ = proven.learn(from: turn)
     }
 
     /// A proxy may ask for a credential that the load has, or may get from its delegate.
@@ -202,7 +210,9 @@ final class CredentialStep: LoadStep {
         else { return .pass }
         let memory = load.memory(beginningWith: present)
         var authentication = memory.authentication ?? Authentication(exchange: exchange)
-        let step = authentication.machine.received(head.status, head.headers, to: exchange, in: load.session.proven)
+        let proven = load.session.proven
+        let turn = authentication.machine.received(head.status, head.headers, to: exchange, knowing: proven.known)
+        let step = proven.learn(from: turn)
         memory.authentication = authentication
         let response = HTTPURLResponse(url: transfer.request.location, head: head)
         return take(step, of: error, response: response, load: load)
