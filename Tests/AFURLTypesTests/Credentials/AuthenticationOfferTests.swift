@@ -75,8 +75,8 @@ struct AuthenticationOfferTests {
     )
     func `a complaint says why nothing can be answered`(value: String?, complaint: String) {
         var headers = HTTPHeaders()
-        if let value { headers.append("WWW-Authenticate", value) }
-        let challenges = Challenge.list(in: headers, "WWW-Authenticate")
+        if let value { headers.append("WWW-Authenticate", value: value) }
+        let challenges = Challenge.list(in: headers, name: "WWW-Authenticate")
         #expect(AuthenticationOffer.list(challenges, from: "a.test", mayHashBody: true).isEmpty)
         #expect(AuthenticationOffer.complaint(about: challenges, in: headers, "WWW-Authenticate") == complaint)
     }

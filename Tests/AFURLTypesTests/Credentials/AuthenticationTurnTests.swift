@@ -18,7 +18,7 @@ struct AuthenticationTurnTests {
         by task: inout TaskTalk
     ) -> AuthenticationTurn {
         var headers = HTTPHeaders()
-        headers.append("WWW-Authenticate", challenge)
+        headers.append("WWW-Authenticate", value: challenge)
         return task.machine.received(401, headers, to: exchange, knowing: task.proven.known)
     }
 
@@ -79,7 +79,7 @@ struct AuthenticationTurnTests {
         #expect(learnt(Self.received(stale, to: exchange, by: &task)) == ["forget", "share"])
         _ = task.send(exchange)
         var info = HTTPHeaders()
-        info.append("Authentication-Info", "nextnonce=o")
+        info.append("Authentication-Info", value: "nextnonce=o")
         let accepted = task.machine.received(200, info, to: exchange, knowing: proven.known)
         #expect(learnt(accepted) == ["renew", "remember"])
         #expect(task.send(exchange).parameter("nonce") == "o")
