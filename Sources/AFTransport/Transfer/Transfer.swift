@@ -240,6 +240,7 @@ package final class Transfer: PoolClient, DeadlineClient {
         phase = .sending
     }
 
+    @inline(__always)
     private func carry(on connection: any HTTPConnection, event: TransferMachine.Event) {
         take(event)
         attempt = nil
@@ -393,17 +394,21 @@ package final class Transfer: PoolClient, DeadlineClient {
 
     // MARK: - What the machine says
 
+    // Each caller knows its event: inlined, the table becomes one look at the state.
+    @inline(__always)
     private func take(_ event: TransferMachine.Event) {
         let former = machine.state
-        let action = machine.handle(event)
-        switch action {
+        switch machine.handle(event) {
         case .nothing: break
-        case .impossible:
-            let client = client
-            leave()
-            client?.transferFailed(self, error: .fault(TransferMachine.objection(to: event, in: former)))
-        default: perform(action, after: former)
+        case .impossible: failImpossible(event, in: former)
+        case let action: perform(action, after: former)
         }
+    }
+
+    private func failImpossible(_ event: TransferMachine.Event, in state: TransferMachine.State) {
+        let client = client
+        leave()
+        client?.transferFailed(self, error: .fault(TransferMachine.objection(to: event, in: state)))
     }
 
     private func perform(_ action: TransferMachine.Action, after former: TransferMachine.State) {

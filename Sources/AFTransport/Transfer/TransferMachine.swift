@@ -106,6 +106,7 @@ struct TransferMachine {
 
     // MARK: - Events
 
+    @inline(__always)
     mutating func handle(_ event: Event) -> Action {
         switch event {
         case .rewind, .again: hasBeenRepeated = true
@@ -117,6 +118,7 @@ struct TransferMachine {
         return action
     }
 
+    @inline(__always)
     private func table(_ event: Event) -> (Action, State) {
         switch (state, event) {
         case (.idle, .prepare): (.nothing, .preparing)
