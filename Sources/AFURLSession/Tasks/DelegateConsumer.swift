@@ -176,8 +176,7 @@ final class DelegateConsumer: TaskConsumer {
         guard mailbox.withLock({ $0.count > 0 }), let (delegate, task) = load.dataDelegate else { return }
         load.session.outbox.post(
             .block { [mailbox] in
-                guard mailbox.withLock({ $0.isWanted }) else { return }
-                for chunk in mailbox.withLock({ $0.chunks }) {
+                for chunk in mailbox.withLock({ $0.isWanted ? $0.chunks : [] }) {
                     delegate.urlSession(task.session, dataTask: task, didReceive: chunk)
                 }
             }
