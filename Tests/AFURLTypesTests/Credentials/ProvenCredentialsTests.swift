@@ -144,17 +144,20 @@ struct ProvenCredentialsTests {
 
     // MARK: - Forgetting
 
-    @Test func `T-AUT-03 a credential that is removed is not sent, whatever hosts were asked since`() throws {
+    /// A credential at `a.test` and another at `b.test`, whose space it returns.
+    private static func provenAtTwoHosts() throws -> (URLCredentialStorage, ProvenCredentials, URLProtectionSpace) {
         let storage = URLCredentialStorage()
         let proven = ProvenCredentials.ofTest(storage)
         for host in ["a.test", "b.test"] {
             var task = TaskTalk(proven)
             _ = task.pass("Basic realm=r", .user(host), to: try .get("https://\(host)/"))
         }
-        let space = try Self.origin("b.test").space(
-            realm: Array("r".utf8),
-            method: NSURLAuthenticationMethodHTTPBasic
-        )
+        let space = try origin("b.test").space(realm: Array("r".utf8), method: NSURLAuthenticationMethodHTTPBasic)
+        return (storage, proven, space)
+    }
+
+    @Test func `T-AUT-03 a credential that is removed is not sent, whatever hosts were asked since`() throws {
+        let (storage, proven, space) = try Self.provenAtTwoHosts()
         storage.remove(.user("b.test"), for: space)
 
         #expect(try Self.sent(proven, to: "https://a.test/").authorization != nil)
@@ -178,16 +181,7 @@ struct ProvenCredentialsTests {
     }
 
     @Test func `a credential that is removed and kept again between two requests stays known`() throws {
-        let storage = URLCredentialStorage()
-        let proven = ProvenCredentials.ofTest(storage)
-        for host in ["a.test", "b.test"] {
-            var task = TaskTalk(proven)
-            _ = task.pass("Basic realm=r", .user(host), to: try .get("https://\(host)/"))
-        }
-        let space = try Self.origin("b.test").space(
-            realm: Array("r".utf8),
-            method: NSURLAuthenticationMethodHTTPBasic
-        )
+        let (storage, proven, space) = try Self.provenAtTwoHosts()
         storage.remove(.user("b.test"), for: space)
         #expect(try Self.sent(proven, to: "https://a.test/").authorization != nil)
         storage.set(.user("b.test"), for: space)
