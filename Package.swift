@@ -7,6 +7,7 @@ let strict: [SwiftSetting] =
     (isChecked ? [.treatAllWarnings(as: .error)] : []) + [
         .enableUpcomingFeature("InternalImportsByDefault"),
         .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
     ]
 let legacy: [SwiftSetting] = (isChecked ? [.treatAllWarnings(as: .error)] : []) + [.swiftLanguageMode(.v5)]
 let strictC: [CSetting] = (isChecked ? [.treatAllWarnings(as: .error)] : []) + [.enableWarning("extra")]

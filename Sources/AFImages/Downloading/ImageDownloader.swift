@@ -205,7 +205,7 @@ public final class ImageDownloader: Sendable {
     /// Downloads an image, without a queue. Cancelling the Swift task does what ``cancelTask(for:)`` does.
     ///
     /// - Throws: What a failure closure would receive.
-    public nonisolated(nonsending) func image(for request: URLRequest) async throws -> DownloadedImage {
+    public func image(for request: URLRequest) async throws -> DownloadedImage {
         let waiting = Lock((receipt: ImageDownloadReceipt?.none, isCancelled: false))
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
@@ -231,7 +231,7 @@ public final class ImageDownloader: Sendable {
     }
 
     /// Downloads the image at a URL, with the field `Accept: image/*`, as ``image(for:)`` does.
-    public nonisolated(nonsending) func image(from url: URL) async throws -> Image {
+    public func image(from url: URL) async throws -> Image {
         try await image(for: URLRequest(imageAt: url)).image
     }
 

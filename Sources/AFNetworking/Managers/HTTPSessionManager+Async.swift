@@ -23,7 +23,7 @@ extension HTTPSessionManager {
     ///   - headers: Replace fields that the request serializer has set.
     ///   - progress: Receives how much of the response has arrived.
     @discardableResult
-    public nonisolated(nonsending) func get(
+    public func get(
         _ urlString: String,
         parameters: Any? = nil,
         headers: [String: String]? = nil,
@@ -44,7 +44,7 @@ extension HTTPSessionManager {
     ///   - headers: Replace fields that the request serializer has set.
     ///   - type: What to decode.
     ///   - decoder: Decodes it.
-    public nonisolated(nonsending) func get<Value: Decodable>(
+    public func get<Value: Decodable>(
         _ urlString: String,
         parameters: Any? = nil,
         headers: [String: String]? = nil,
@@ -60,7 +60,7 @@ extension HTTPSessionManager {
 
     /// Asks for the head of a resource.
     @discardableResult
-    public nonisolated(nonsending) func head(
+    public func head(
         _ urlString: String,
         parameters: Any? = nil,
         headers: [String: String]? = nil
@@ -76,7 +76,7 @@ extension HTTPSessionManager {
     ///   - headers: Replace fields that the request serializer has set.
     ///   - progress: Receives how much of the body was sent.
     @discardableResult
-    public nonisolated(nonsending) func post(
+    public func post(
         _ urlString: String,
         parameters: Any? = nil,
         headers: [String: String]? = nil,
@@ -96,7 +96,7 @@ extension HTTPSessionManager {
     ///   - block: Appends parts to the form, at once.
     ///   - progress: Receives how much of the form was sent.
     @discardableResult
-    public nonisolated(nonsending) func post(
+    public func post(
         _ urlString: String,
         parameters: Any? = nil,
         headers: [String: String]? = nil,
@@ -116,7 +116,7 @@ extension HTTPSessionManager {
     ///   - headers: Replace fields that the request serializer has set.
     ///   - type: What to decode.
     ///   - decoder: Decodes it.
-    public nonisolated(nonsending) func post<Value: Decodable>(
+    public func post<Value: Decodable>(
         _ urlString: String,
         parameters: Any? = nil,
         headers: [String: String]? = nil,
@@ -132,7 +132,7 @@ extension HTTPSessionManager {
 
     /// Puts parameters.
     @discardableResult
-    public nonisolated(nonsending) func put(
+    public func put(
         _ urlString: String,
         parameters: Any? = nil,
         headers: [String: String]? = nil
@@ -141,7 +141,7 @@ extension HTTPSessionManager {
     }
 
     /// Puts parameters and takes the response as a value.
-    public nonisolated(nonsending) func put<Value: Decodable>(
+    public func put<Value: Decodable>(
         _ urlString: String,
         parameters: Any? = nil,
         headers: [String: String]? = nil,
@@ -157,7 +157,7 @@ extension HTTPSessionManager {
 
     /// Patches with parameters.
     @discardableResult
-    public nonisolated(nonsending) func patch(
+    public func patch(
         _ urlString: String,
         parameters: Any? = nil,
         headers: [String: String]? = nil
@@ -166,7 +166,7 @@ extension HTTPSessionManager {
     }
 
     /// Patches with parameters and takes the response as a value.
-    public nonisolated(nonsending) func patch<Value: Decodable>(
+    public func patch<Value: Decodable>(
         _ urlString: String,
         parameters: Any? = nil,
         headers: [String: String]? = nil,
@@ -182,7 +182,7 @@ extension HTTPSessionManager {
 
     /// Deletes.
     @discardableResult
-    public nonisolated(nonsending) func delete(
+    public func delete(
         _ urlString: String,
         parameters: Any? = nil,
         headers: [String: String]? = nil
@@ -194,7 +194,7 @@ extension HTTPSessionManager {
 
     /// Decodes where the caller is: the conformance of a type may be on the caller's actor. The serializer only checks
     /// the response.
-    private nonisolated(nonsending) func perform<Value: Decodable>(
+    private func perform<Value: Decodable>(
         _ call: Call,
         decoding type: Value.Type,
         decoder: JSONDecoder
@@ -227,14 +227,14 @@ extension HTTPSessionManager {
         return RequestFailure(URLError(.zeroByteResource, userInfo: details), response: response, kind: .decoding)
     }
 
-    private nonisolated(nonsending) func perform(_ call: Call) async throws(RequestFailure) -> SerializedResponse {
+    private func perform(_ call: Call) async throws(RequestFailure) -> SerializedResponse {
         let (outcome, task) = try await outcome(of: call)
         if let error = outcome.error { throw RequestFailure(error, response: outcome.response, object: outcome.object) }
         let response = outcome.response as? HTTPURLResponse
         return SerializedResponse(object: outcome.object, response: response, task: outcome.task ?? task)
     }
 
-    private nonisolated(nonsending) func outcome(
+    private func outcome(
         of call: Call,
         by serializer: (any URLResponseSerialization)? = nil
     ) async throws(RequestFailure) -> (VerbOutcome, URLSessionDataTask) {

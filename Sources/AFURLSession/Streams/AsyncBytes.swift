@@ -109,6 +109,11 @@ extension URLSession.AsyncBytes {
 
             /// The next piece; nil at the end.
             public mutating func next() async throws -> Data? {
+                try await next(isolation: nil)
+            }
+
+            /// The next piece; nil at the end. Does not leave the caller's actor but to wait.
+            public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Data? {
                 guard let reader else { return nil }
                 do {
                     if let piece = try await reader.source.next() { return piece.data(from: 0) }

@@ -79,9 +79,14 @@ public struct JSONLines<Value: Decodable & Sendable>: AsyncSequence, Sendable {
 
         /// The next value; nil at the end.
         public mutating func next() async throws -> Value? {
+            try await next(isolation: nil)
+        }
+
+        /// The next value; nil at the end. Does not leave the caller's actor but to wait.
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Value? {
             guard !isOver else { return nil }
             do {
-                if let value = try await nextValue() { return value }
+                if let value = try await nextValue(isolation: actor) { return value }
             } catch {
                 end()
                 throw error
@@ -90,12 +95,12 @@ public struct JSONLines<Value: Decodable & Sendable>: AsyncSequence, Sendable {
             return nil
         }
 
-        private mutating func nextValue() async throws -> Value? {
+        private mutating func nextValue(isolation actor: isolated (any Actor)?) async throws -> Value? {
             if lines == nil {
                 let advice = "Raise the limit of jsonLines if you expect such values."
                 lines = LineReader(try await values.open().source, limit: values.limit, advice: advice)
             }
-            while let line = try await lines?.next(nil, form: { $0 }) {
+            while let line = try await lines?.next(actor, form: { $0 }) {
                 number += 1
                 if let value = try values.decode(line, number: number) { return value }
             }

@@ -31,6 +31,13 @@ extension ReconnectingWebSocket {
 
             /// The next message; nil at the end.
             public mutating func next() async throws -> URLSessionWebSocketTask.Message? {
+                try await next(isolation: nil)
+            }
+
+            /// The next message; nil at the end. Does not leave the caller's actor but to wait.
+            public mutating func next(
+                isolation actor: isolated (any Actor)?
+            ) async throws -> URLSessionWebSocketTask.Message? {
                 try await socket.handover.take()
             }
         }
