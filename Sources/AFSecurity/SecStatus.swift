@@ -22,6 +22,7 @@ public let errSecNotTrusted: OSStatus = -67843
 // MARK: - Evaluations
 
 /// How an evaluation ended.
+@nonexhaustive
 public enum SecTrustResultType: UInt32, Hashable, Sendable {
     /// There was no evaluation.
     case invalid = 0

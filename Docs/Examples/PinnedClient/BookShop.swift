@@ -81,6 +81,7 @@ extension BookShop.Failure {
             self = .impostor(failure.loadFailure?.message ?? failure.description)
         case .transport: self = .unreachable(failure.error.localizedDescription)
         case .request, .contentType, .decoding: self = .misunderstanding(failure.error.localizedDescription)
+        @unknown default: self = .misunderstanding(failure.error.localizedDescription)
         }
     }
 }

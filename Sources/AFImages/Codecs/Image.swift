@@ -12,6 +12,7 @@ public import Foundation
 /// ```
 public struct Image: Sendable {
     /// What the fourth byte of a pixel means.
+    @nonexhaustive
     public enum Alpha: Sendable, Hashable {
         /// It is 255 everywhere.
         case opaque

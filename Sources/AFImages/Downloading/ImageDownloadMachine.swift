@@ -140,6 +140,7 @@ struct ImageDownloadMachine<Key: Hashable & Sendable, Waiter: Sendable>: Sendabl
 }
 
 /// Which of the downloads that wait is started next.
+@nonexhaustive
 public enum ImageDownloadPrioritization: Int, Sendable {
     /// The one that waits longest.
     case fifo = 0

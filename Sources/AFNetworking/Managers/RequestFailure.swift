@@ -7,6 +7,7 @@ public import Foundation
 /// its type, which Foundation on Linux converts nothing into, so `as? URLError` finds none here: ask ``urlError``.
 public final class RequestFailure: NSError, @unchecked Sendable {
     /// The kind of failure.
+    @nonexhaustive
     public enum Kind: Sendable, Hashable {
         /// The request could not be made; nothing was sent.
         case request

@@ -219,6 +219,7 @@ extension URLSessionManager {
     public typealias DownloadTaskDidResume = @Sendable (URLSession, URLSessionDownloadTask, Int64, Int64) -> Void
 
     /// How an authentication challenge is answered.
+    @nonexhaustive
     public enum ChallengeAnswer: Sendable {
         /// With this credential.
         case credential(URLCredential)

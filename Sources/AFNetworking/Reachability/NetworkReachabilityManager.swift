@@ -236,6 +236,7 @@ extension NetworkReachabilityManager {
 }
 
 /// Whether something can be reached, and by which kind of network.
+@nonexhaustive
 public enum NetworkReachabilityStatus: Int, Sendable, CustomStringConvertible {
     /// Unknown: monitoring has not started, or the kernel does not say.
     case unknown = -1

@@ -345,6 +345,7 @@ extension HTTPRequestSerializer {
 }
 
 /// How parameters become a query.
+@nonexhaustive
 public enum HTTPRequestQueryStringSerializationStyle: UInt, Sendable {
     /// As ``HTTPRequestSerializer/queryString(from:)`` does it.
     case defaultStyle = 0

@@ -8,6 +8,7 @@
 /// ```
 public struct HostRule: Hashable, Sendable {
     /// What is asked of a host.
+    @nonexhaustive
     public enum Requirement: Hashable, Sendable {
         /// Its chain has one of these pins.
         case pins(PinSet)

@@ -1,6 +1,7 @@
 public import Foundation
 
 /// A key or a certificate that one member of a server's chain must have.
+@nonexhaustive
 public enum Pin: Hashable, Sendable {
     /// A public key, by its digest. Outlives a renewal of the certificate that keeps the key.
     case publicKey(PublicKeyPin)

@@ -47,6 +47,7 @@ public struct PinSet: Hashable, Sendable {
     }
 
     /// What a set of pins means after its end.
+    @nonexhaustive
     public enum Choice: String, Hashable, Sendable, Codable {
         /// Servers are accepted as if they were not pinned: for programs that get no updates, and would be cut off
         /// otherwise.

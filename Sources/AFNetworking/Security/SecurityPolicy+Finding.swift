@@ -2,6 +2,7 @@ extension SecurityPolicy {
     /// Something about a policy that deserves a look.
     public struct Finding: Hashable, Sendable, CustomStringConvertible {
         /// How much it deserves one.
+        @nonexhaustive
         public enum Severity: Int, Hashable, Sendable, Comparable {
             /// May well be meant like that.
             case note

@@ -7,6 +7,7 @@
 /// ```
 public struct DigestRules: Sendable, Hashable {
     /// How a client computes its response.
+    @nonexhaustive
     public enum Algorithm: String, Sendable, Hashable, CaseIterable {
         /// MD5, the only algorithm of RFC 2069.
         case md5 = "MD5"
@@ -29,6 +30,7 @@ public struct DigestRules: Sendable, Hashable {
     }
 
     /// What a response covers.
+    @nonexhaustive
     public enum Quality: String, Sendable, Hashable, CaseIterable {
         /// The method and the target.
         case request = "auth"

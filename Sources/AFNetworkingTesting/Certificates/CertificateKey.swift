@@ -6,6 +6,7 @@ import Foundation
 /// Making an RSA key takes from 10 ms (1024 bits) to a second (4096 bits); other keys take less than 1 ms.
 public struct CertificateKey: Sendable {
     /// The algorithm of a key, with its size.
+    @nonexhaustive
     public enum Kind: Sendable, Hashable {
         /// RSA. 2048 bits are usual; 1024 and 512 are weak.
         case rsa(bits: Int)

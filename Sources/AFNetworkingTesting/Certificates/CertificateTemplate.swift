@@ -125,6 +125,7 @@ public struct CertificateTemplate: Sendable, Hashable {
     }
 
     /// A name that the certificate is valid for, or a constraint on such names.
+    @nonexhaustive
     public enum AlternativeName: Sendable, Hashable {
         /// A DNS name; its bytes are written unchanged.
         case dns(String)
@@ -255,6 +256,7 @@ public struct CertificateTemplate: Sendable, Hashable {
     }
 
     /// The digest of a certificate's signature.
+    @nonexhaustive
     public enum Digest: Sendable, Hashable {
         /// SHA-256, the usual digest.
         case sha256

@@ -79,6 +79,7 @@ public struct IssuedCertificate: Sendable {
     }
 
     /// How a PKCS#12 file is encrypted.
+    @nonexhaustive
     public enum PKCS12Encryption: Sendable, Hashable {
         /// AES-256, which current programs write.
         case modern

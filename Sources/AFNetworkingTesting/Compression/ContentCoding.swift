@@ -1,6 +1,7 @@
 import CAFZlib
 
 /// The compression of a body.
+@nonexhaustive
 public enum ContentCoding: String, Sendable, Hashable, CaseIterable {
     /// gzip (RFC 1952).
     case gzip

@@ -34,6 +34,7 @@ public struct ServerFrame: Sendable, Hashable {
     }
 
     /// How many bits the length of the payload takes.
+    @nonexhaustive
     public enum LengthForm: Sendable, Hashable {
         /// Seven bits, for at most 125 bytes.
         case short

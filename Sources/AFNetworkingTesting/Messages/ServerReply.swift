@@ -13,6 +13,7 @@ import Foundation
 /// ```
 public struct ServerReply: Sendable {
     /// How the body is delimited on the wire.
+    @nonexhaustive
     public enum Framing: Sendable, Hashable {
         /// With `Content-Length`; in chunks if the length is not known.
         case length
@@ -24,6 +25,7 @@ public struct ServerReply: Sendable {
     }
 
     /// Which bytes count towards a cut.
+    @nonexhaustive
     public enum Part: Sendable, Hashable {
         /// The bytes after the head of the final response, chunk framing included.
         case body

@@ -123,6 +123,7 @@ final class ProxyCore: Sendable {
 /// One request of a client to a `TestProxy` to connect it to a target.
 public struct RecordedForwarding: Sendable, Hashable {
     /// How the client asked.
+    @nonexhaustive
     public enum Means: Sendable, Hashable {
         /// With CONNECT.
         case tunnel
@@ -133,6 +134,7 @@ public struct RecordedForwarding: Sendable, Hashable {
     }
 
     /// How it ended.
+    @nonexhaustive
     public enum Outcome: Sendable, Hashable {
         /// It is not over.
         case open

@@ -1,6 +1,7 @@
 /// Which clients and targets a `TestProxy` accepts, and which addresses names have.
 public struct ProxyRules: Sendable {
     /// The credentials that clients must show.
+    @nonexhaustive
     public enum Authentication: Sendable, Hashable {
         /// Nothing.
         case none

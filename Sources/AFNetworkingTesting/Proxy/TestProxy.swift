@@ -21,6 +21,7 @@ public import Foundation
 /// them, for example with a configuration file.
 public final class TestProxy: Sendable {
     /// The protocol that clients speak to the proxy.
+    @nonexhaustive
     public enum Kind: Sendable, Hashable {
         /// HTTP/1.1: requests in absolute form, and CONNECT.
         case http

@@ -131,6 +131,7 @@ public final class TestServer: Sendable {
     public typealias Handler = @Sendable (RecordedRequest) throws -> ServerReply
 
     /// When the server calls the handler of a route.
+    @nonexhaustive
     public enum AnswerTime: Sendable, Hashable {
         /// When the whole request has arrived.
         case complete
@@ -185,6 +186,7 @@ public final class TestServer: Sendable {
     // MARK: - Scripts
 
     /// The connection that a script is for.
+    @nonexhaustive
     public enum ScriptTarget: Sendable, Hashable {
         /// The next accepted connection without a script. The server uses several such scripts in order.
         case next
@@ -253,6 +255,7 @@ extension ListenAddress {
 }
 
 /// An error of a `TestServer` or a `TestProxy`.
+@nonexhaustive
 public enum TestServerError: LocalizedError, Sendable, Hashable, CustomStringConvertible {
     /// The server could not listen; the text names the system call and its error.
     case cannotListen(ListenAddress, reason: String)

@@ -1,6 +1,7 @@
 import Glibc
 
 /// An address that a `TestServer` listens at. Other machines cannot reach it.
+@nonexhaustive
 public enum ListenAddress: Sendable, Hashable {
     /// 127.0.0.1; port 0 lets the system pick a free one.
     case ipv4Loopback(port: UInt16 = 0)

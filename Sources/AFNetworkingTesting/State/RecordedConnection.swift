@@ -3,6 +3,7 @@ public import Foundation
 /// One connection as a `TestServer` recorded it.
 public struct RecordedConnection: Sendable, Hashable {
     /// How a connection ended.
+    @nonexhaustive
     public enum End: Sendable, Hashable {
         /// The client sent its end of stream.
         case clientClosed

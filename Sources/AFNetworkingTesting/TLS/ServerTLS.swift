@@ -77,6 +77,7 @@ public struct ServerTLS: Sendable {
     }
 
     /// A version of the protocol.
+    @nonexhaustive
     public enum Version: UInt16, Sendable, Hashable, CaseIterable {
         /// TLS 1.0, deprecated.
         case tls10 = 0x0301
@@ -120,6 +121,7 @@ public struct ServerTLS: Sendable {
     }
 
     /// How the server answers the client's list of protocols.
+    @nonexhaustive
     public enum ALPN: Sendable, Hashable {
         /// With the first of these that the client offers; without a protocol if there is none.
         case choose([String])
@@ -135,6 +137,7 @@ public struct ServerTLS: Sendable {
     }
 
     /// Whether the server asks clients for a certificate.
+    @nonexhaustive
     public enum ClientCertificates: Sendable {
         /// It does not ask.
         case ignored
@@ -145,6 +148,7 @@ public struct ServerTLS: Sendable {
     }
 
     /// What goes wrong during the handshake.
+    @nonexhaustive
     public enum HandshakeFault: Sendable, Hashable {
         /// The server sends nothing more after this many bytes.
         case stall(after: Int)

@@ -1,4 +1,5 @@
 /// A message of WebSocket, whole and decompressed.
+@nonexhaustive
 public enum ServerMessage: Sendable, Hashable {
     /// A text.
     case text(String)

@@ -183,6 +183,7 @@ extension StoredCookie {
 /// The cookies in memory are not affected, and loading goes on.
 public struct CookieFileError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kind of error.
+    @nonexhaustive
     public enum Kind: Hashable, Sendable {
         /// The URL names no file.
         case notAFileURL

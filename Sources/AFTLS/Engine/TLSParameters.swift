@@ -1,6 +1,7 @@
 internal import CAFOpenSSL
 
 /// A version of the protocol, by its number on the wire.
+@nonexhaustive
 public enum TLSVersion: UInt16, Hashable, Sendable, CaseIterable, Comparable, CustomStringConvertible {
     /// TLS 1.2, RFC 5246.
     case v1_2 = 0x0303

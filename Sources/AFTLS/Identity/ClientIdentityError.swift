@@ -45,6 +45,7 @@ public struct ClientIdentityError: Error, Hashable, Sendable, CustomStringConver
     }
 
     /// Which of the inputs it is about.
+    @nonexhaustive
     public enum Input: Hashable, Sendable {
         /// The certificates given.
         case certificates

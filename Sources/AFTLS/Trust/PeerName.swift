@@ -1,6 +1,7 @@
 import AFBase
 
 /// Whom a certificate must be for: a DNS name or an IP address, in one canonical form.
+@nonexhaustive
 public enum PeerName: Hashable, Sendable, CustomStringConvertible {
     /// A host name: ASCII in lower case, without the final dot, at most 253 bytes.
     case dns(String)

@@ -42,6 +42,7 @@ public struct TrustEvaluation: Sendable, Hashable {
 ///
 /// No policy checks revocation: neither lists nor OCSP, also not what a server staples.
 /// `SecPolicyCreateRevocation` of `AFSecurity` says what that means for the policies of Apple's Security framework.
+@nonexhaustive
 public enum TrustPolicy: Hashable, Sendable {
     /// The chain, the dates, that it may serve TLS, and the name if one is given.
     case tlsServer(PeerName?)

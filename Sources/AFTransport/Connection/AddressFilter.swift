@@ -24,6 +24,7 @@ package import AFLoop
 /// The session calls the decision on the network thread: it must be quick and must never block.
 public struct AddressFilter: Sendable {
     /// What is at an address.
+    @nonexhaustive
     public enum Role: Sendable, Hashable {
         /// The server of the URL.
         case server

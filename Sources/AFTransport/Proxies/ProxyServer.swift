@@ -8,6 +8,7 @@ package import AFWire
 /// ```
 public struct ProxyServer: Sendable {
     /// What a proxy speaks.
+    @nonexhaustive
     public enum Kind: String, Hashable, Sendable, CaseIterable {
         /// HTTP, in the clear.
         case http

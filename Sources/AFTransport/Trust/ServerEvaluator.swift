@@ -62,6 +62,7 @@ public protocol ServerEvaluatorObserver: AnyObject, Sendable {
 package protocol BlockingServerEvaluator: ServerEvaluator {}
 
 /// What an evaluator says of a server.
+@nonexhaustive
 public enum ServerTrustDecision: Hashable, Sendable {
     /// The server is trusted.
     case accept

@@ -48,6 +48,7 @@ struct NetworkHints: Sendable {
 
 extension URLSessionConfiguration {
     /// How connections use several networks at a time.
+    @nonexhaustive
     public enum MultipathServiceType: Int, Sendable {
         /// They do not.
         case none = 0

@@ -35,6 +35,7 @@ public struct PartialTransfer: Hashable, Sendable {
     }
 
     /// The meaning of a response to the prepared request.
+    @nonexhaustive
     public enum Answer: Hashable, Sendable {
         /// The body belongs behind the bytes that the program has, which are this many with it. Drop a body that turns
         /// out to be longer or shorter: it is not the rest.

@@ -31,6 +31,7 @@ extension URLSession {
 /// How a stream of events is loaded.
 public struct EventStreamOptions: Sendable, Hashable {
     /// When a stream that has ended or broken connects again.
+    @nonexhaustive
     public enum Reconnection: Sendable, Hashable {
         /// If the method of the request is safe (RFC 9110 §9.2.1), as that of GET. The server gets no other request twice.
         case automatic

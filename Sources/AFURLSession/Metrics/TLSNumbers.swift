@@ -1,6 +1,7 @@
 // Names and numbers are those of the protocol, as code ported from Apple platforms spells them.
 
 /// A version of TLS or DTLS, by its number on the wire.
+@nonexhaustive
 public enum tls_protocol_version_t: UInt16, Sendable {
     /// TLS 1.0, which the session never speaks.
     case TLSv10 = 0x0301
@@ -17,6 +18,7 @@ public enum tls_protocol_version_t: UInt16, Sendable {
 }
 
 /// A cipher suite, by its number on the wire.
+@nonexhaustive
 public enum tls_ciphersuite_t: UInt16, Sendable {
     /// AES-128 in GCM with SHA-256; TLS 1.3.
     case AES_128_GCM_SHA256 = 0x1301

@@ -6,6 +6,7 @@ public import Foundation
 /// When each phase of a task happened.
 public final class URLSessionTaskMetrics: NSObject, Sendable {
     /// Where a response came from.
+    @nonexhaustive
     public enum ResourceFetchType: Int, Sendable {
         /// From nowhere: the session sent nothing.
         case unknown = 0
@@ -18,6 +19,7 @@ public final class URLSessionTaskMetrics: NSObject, Sendable {
     }
 
     /// The protocol by which the system looked up a name.
+    @nonexhaustive
     public enum DomainResolutionProtocol: Int, Sendable {
         /// Not known. Always this one: the system does not say how it looks names up.
         case unknown = 0
@@ -32,6 +34,7 @@ public final class URLSessionTaskMetrics: NSObject, Sendable {
     }
 
     /// Whether a server that got a digest of the password has proved that it knows the password itself.
+    @nonexhaustive
     public enum ServerProof: Int, Sendable {
         /// The server got no digest, or its response holds no proof.
         case absent = 0

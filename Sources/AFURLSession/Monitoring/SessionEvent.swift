@@ -29,6 +29,7 @@ public struct SessionEvent: Sendable {
 
 extension SessionEvent {
     /// What happened. Later versions may add cases; handle them with `default`.
+    @nonexhaustive
     public enum Kind: Sendable, Hashable {
         // MARK: Of a task
 

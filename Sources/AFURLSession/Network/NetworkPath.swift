@@ -7,6 +7,7 @@ import AFLoop
 /// returns, or to explain a failure.
 public struct NetworkPath: Sendable, Hashable {
     /// Whether there is a route.
+    @nonexhaustive
     public enum Status: Sendable, Hashable {
         /// Not known: see ``NetworkPath/reason``.
         case unknown

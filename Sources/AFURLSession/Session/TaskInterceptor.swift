@@ -57,6 +57,7 @@ extension TaskInterceptor {
 }
 
 /// What the session does about a failed request.
+@nonexhaustive
 public enum RetryDecision: Sendable {
     /// This interceptor does not ask for another attempt. If none does, the response or error is the task's.
     case giveUp

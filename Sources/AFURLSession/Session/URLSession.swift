@@ -20,6 +20,7 @@ import Synchronization
 /// whose tasks may never be resumed; for others you need not.
 public final class URLSession: NSObject, Sendable {
     /// What to do with a response whose head has arrived.
+    @nonexhaustive
     public enum ResponseDisposition: Int, Sendable {
         /// The task fails with `URLError.cancelled`.
         case cancel = 0
@@ -37,6 +38,7 @@ public final class URLSession: NSObject, Sendable {
     }
 
     /// What to do with a task whose earliest date has come.
+    @nonexhaustive
     public enum DelayedRequestDisposition: Int, Sendable {
         /// Load the request.
         case continueLoading = 0

@@ -437,6 +437,7 @@ extension URLSessionDataDelegate {
 
 extension URLSession {
     /// What to do about a challenge.
+    @nonexhaustive
     public enum AuthChallengeDisposition: Int, Sendable {
         /// Use the credential; without one, go on without.
         case useCredential = 0

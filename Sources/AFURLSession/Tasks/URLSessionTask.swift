@@ -14,6 +14,7 @@ public import Foundation
 /// completed, also one that waits to be resumed; see ``URLSession``.
 public class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Sendable {
     /// What a task is doing.
+    @nonexhaustive
     public enum State: Int, Sendable {
         /// You have resumed the task, and it has not ended.
         case running = 0

@@ -29,6 +29,7 @@ public final class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable 
     }
 
     /// Why a side closes (RFC 6455 §7.4). Codes from 3000 to 4999 are free for libraries and programs.
+    @nonexhaustive
     public enum CloseCode: RawRepresentable, Hashable, Sendable {
         /// Neither side has closed.
         case invalid

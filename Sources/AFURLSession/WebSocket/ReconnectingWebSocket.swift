@@ -90,6 +90,7 @@ extension ReconnectingWebSocketDelegate {
 /// It goes on until it ends, also if you keep no reference to it. It ends with its session.
 public final class ReconnectingWebSocket: Sendable {
     /// What a ``ReconnectingWebSocket`` is doing.
+    @nonexhaustive
     public enum Condition: Sendable, Hashable {
         /// It was not resumed yet.
         case idle

@@ -240,6 +240,7 @@ public final class URLCache: NSObject, Sendable {
 
 extension URLCache {
     /// Where a response may be kept.
+    @nonexhaustive
     public enum StoragePolicy: UInt, Sendable {
         /// In memory and on disk.
         case allowed = 0

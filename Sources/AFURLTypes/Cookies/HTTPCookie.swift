@@ -7,6 +7,7 @@ public import Foundation
 /// Bytes that are not UTF-8 are shown as Latin-1, and sent as they were received.
 public final class HTTPCookie: NSObject, Sendable {
     /// The sites whose cookies are stored and sent.
+    @nonexhaustive
     public enum AcceptPolicy: UInt, Sendable {
         /// All sites.
         case always = 0

@@ -9,6 +9,7 @@ public import Foundation
 /// reference to the credential ends. The text you get from ``password`` is a copy, and yours to keep safe.
 public final class URLCredential: NSObject, NSCopying, NSSecureCoding, Sendable {
     /// How long a credential is kept.
+    @nonexhaustive
     public enum Persistence: UInt, Sendable {
         /// For one challenge.
         case none = 0

@@ -6,6 +6,7 @@ extension URLRequest {
     /// The packets of its connection carry the code point that RFC 4594 and RFC 8622 give to that use, and the
     /// connection gets a priority on this machine (`SO_PRIORITY`). Each network decides whether it honours them.
     /// Requests of different types do not share connections.
+    @nonexhaustive
     public enum NetworkServiceType: UInt, Sendable {
         /// Ordinary traffic: the session marks nothing.
         case `default` = 0

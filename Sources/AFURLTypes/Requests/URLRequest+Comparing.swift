@@ -56,6 +56,7 @@ extension URLRequest: CustomStringConvertible, CustomDebugStringConvertible, Cus
 
 extension URLRequest {
     /// How stored responses may serve a request.
+    @nonexhaustive
     public enum CachePolicy: UInt, Sendable {
         /// By the rules of HTTP.
         case useProtocolCachePolicy = 0

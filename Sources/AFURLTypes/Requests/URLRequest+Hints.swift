@@ -1,5 +1,6 @@
 extension URLRequest {
     /// Who asked for a request.
+    @nonexhaustive
     public enum Attribution: UInt, Sendable {
         /// The program.
         case developer = 0
