@@ -4,6 +4,7 @@ package import AFLoop
 ///
 /// The load makes it. Whatever loads for the task gets a copy, and is suspended and resumed with the task.
 package struct TaskTime {
+    private let start: LoopInstant
     /// When it is over; during a suspension, when it would have been.
     private var end: LoopInstant
     /// When the present suspension began; `distantFuture` if there is none.
@@ -11,9 +12,16 @@ package struct TaskTime {
     // Instants are compared by their numbers: equality is a call into another module.
     private var isSuspended: Bool { suspended.nanoseconds != .max }
 
-    package init(until end: LoopInstant) {
+    /// Of a task that has not begun.
+    package static let unlimited = TaskTime(from: .distantFuture, until: .distantFuture)
+
+    package init(from start: LoopInstant, until end: LoopInstant) {
+        self.start = start
         self.end = end
     }
+
+    /// When it began; nil if it has not.
+    package var started: LoopInstant? { start.nanoseconds == .max ? nil : start }
 
     package mutating func suspend(at now: LoopInstant) {
         if !isSuspended { suspended = now }

@@ -75,7 +75,7 @@ extension Load: DownloadOwner {
 
     /// The request for the rest. Nil if it cannot be sent.
     private func rest(of part: EarlierPart) -> (wire: WireRequest, request: URLRequest)? {
-        guard let replacement = memory?.replacement?.request, let handle else {
+        guard let replacement = memory?.replacement, let handle else {
             return (try? part.rest.get()).map { ($0, part.restRequest) }
         }
         let request = part.record.restRequest(of: replacement)

@@ -108,7 +108,7 @@ final class BodyPreparer: StreamProvider {
             return .success(
                 try RequestFreezer.freeze(
                     request,
-                    defaults: load.headers(of: task, for: request),
+                    defaults: load.headers(for: request),
                     plan: .length(Int(length)),
                     expectsContinueAbove: task.session.settings.expectsContinueAbove
                 )

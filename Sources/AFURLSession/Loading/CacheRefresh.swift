@@ -49,7 +49,7 @@ final class CacheRefresh: TransferClient, RequestOwner {
             loop: session.loop,
             deadlines: session.deadlines,
             idleInterval: request.terms.idleInterval ?? session.requestTimeout,
-            time: TaskTime(until: session.loop.now + session.resourceTimeout),
+            time: TaskTime(from: session.loop.now, until: session.loop.now + session.resourceTimeout),
             asksForPipelining: false,
             client: refresh
         )

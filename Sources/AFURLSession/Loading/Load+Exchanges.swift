@@ -9,28 +9,38 @@ extension Load {
     /// The present request, without what the session adds.
     var presentRequest: URLRequest? { memory?.request ?? handle?.originalRequest }
 
-    func memory(beginningWith request: URLRequest) -> LoadMemory {
-        if let memory { return memory }
-        let made = LoadMemory(request)
-        memory = made
-        return made
+    /// Makes this the present request, which the task shows.
+    func becomes(_ request: URLRequest) {
+        memory(beginningWith: request).request = request
+        snapshot.withLock { $0.currentRequest = request }
     }
 
-    /// Makes this the task's current request.
-    func becomes(_ request: URLRequest) {
-        snapshot.withLock { $0.currentRequest = request }
+    /// Nothing of the body of the present request has been sent.
+    func countBodyAnew(of wire: OwnRequest) {
+        let expected = presentBody.expectedLength(wire)
+        snapshot.withLock { snapshot in
+            snapshot.expectedToSend = expected
+            (snapshot.sent, snapshot.reportedSent) = (0, 0)
+        }
+    }
+
+    /// The request that the load begins with: the task's, or the one that its delegate has put in place of it.
+    var ownRequest: URLRequest? { memory?.replacement ?? handle?.originalRequest }
+
+    /// The same as it is sent.
+    var ownWire: OwnRequest {
+        guard let request = memory?.replacement, let handle else { return self.request }
+        return OwnRequest(
+            Result { () throws(RequestRejection) in
+                try body.freeze(request, with: handle.session.headers, settings: session.settings)
+            }
+        )
     }
 
     /// The server of the exchange that is under way, was the last, or comes next.
     var endpoint: Endpoint? {
         transfer?.request.endpoint ?? memory?.request.target?.endpoint ?? (try? request.get())?.endpoint
     }
-
-    /// The task's body; without one, the body of the request itself.
-    var presentBody: TaskBody { memory?.hasDroppedBody == true ? .request : body }
-
-    /// Whether there is nothing to do for the body before a connection is chosen.
-    func isPrepared(for request: WireRequest) -> Bool { presentBody.isPrepared(for: request) }
 
     /// The request with the fields that the steps add to its head.
     func addingStepFields(to request: WireRequest, isRepeated: Bool = false) -> WireRequest {
@@ -45,8 +55,13 @@ extension Load {
     // MARK: - Leaving an exchange
 
     /// Ends the present exchange, which is not the load's last.
-    ///
-    /// - Parameter response: Its response, which is not the task's.
+    func leave(_ outcome: ExchangeOutcome) {
+        if response != nil { startConsumerOver() }
+        guard memory?.foreign == nil else { return leaveForeign(outcome.response) }
+        leave(outcome.response as? HTTPURLResponse)
+    }
+
+    /// - Parameter response: The response of the exchange, which is not the task's.
     func leave(_ response: HTTPURLResponse?) {
         content = nil
         writer = nil
@@ -85,8 +100,19 @@ extension Load {
         forgetReceived()
     }
 
+    /// Whether the response to the present exchange proves that the server knows the password.
+    func proof(in response: URLResponse?) -> DigestAnswer.Proof {
+        response == nil ? .absent : memory?.authentication?.machine.proof ?? .absent
+    }
+
+    /// Forgets an exchange that has sent nothing: the metrics do not show it.
+    func forgetTransfer() {
+        transfer?.cancel()
+        transfer = nil
+    }
+
     /// Has the consumer forget what it has received of a response.
-    func startConsumerOver() {
+    private func startConsumerOver() {
         consumer.startOver(of: self)
         snapshot.withLock { snapshot in
             snapshot.expectedToReceive = NSURLSessionTransferSizeUnknown
@@ -102,107 +128,16 @@ extension Load {
         }
     }
 
-    // MARK: - The next exchange
+    // MARK: - Sources of the session
 
-    /// How many bytes the heads of all responses of one task may have.
-    static let headBudget: Int64 = 1 << 20
-
-    /// Leaves the present exchange for another request.
-    ///
-    /// - Parameters:
-    ///   - former: The request whose place it takes.
-    ///   - body: The body that went with that request, unless the request itself holds it.
-    ///   - response: The response to it; nil if there was none.
-    func sending(
-        _ request: URLRequest,
-        inPlaceOf former: WireRequest,
-        body: (any BodySource)?,
-        keepsBody: Bool = true,
-        after response: HTTPURLResponse?,
-        from entry: LoadSteps.Entry = .security
-    ) -> Verdict {
-        guard let memory, let handle else { return .pass }
-        guard memory.headBytes + (transfer?.times.responseHeadBytes ?? 0) <= Load.headBudget else {
-            body?.close()
-            return .fail(.tooManyHeads)
-        }
-        let wire = OwnRequest(
-            Result { () throws(RequestRejection) in
-                try freeze(request, former: keepsBody ? former : nil, with: headers(of: handle, for: request))
-            }
-        )
-        if case .refused(let rejection) = wire, entry == .security || !session.steps.hasClassesToAsk() {
-            body?.close()
-            return .fail(.rejected(rejection), showing: response)
-        }
-        var draft = RequestDraft(wire)
-        draft.keepsBody = keepsBody
-        let history = DraftHistory()
-        history.cause = response
-        history.former = (memory.request, former)
-        draft.history = history
-        // A body that the request itself holds can be sent again.
-        if keepsBody, (try? wire.get())?.body.data == nil { draft.body = body } else { body?.close() }
-        if !keepsBody { memory.hasDroppedBody = true }
-        leave(response)
-        memory.request = request
-        becomes(request)
-        return .send(draft, from: entry)
-    }
-
-    /// Prepares the request of a transfer that sent nothing anew: the wait may have changed cookies, and who wants TLS.
-    func sendingAnew(inPlaceOf former: Transfer) -> Verdict {
-        guard let present = presentRequest else { return .pass }
-        let memory = memory(beginningWith: present)
-        let body = former.surrenderBody()
-        transfer = nil
-        return sending(memory.request, inPlaceOf: memory.unaddressed ?? former.request, body: body, after: nil)
-    }
-
-    /// What the session adds to a request's fields. Secrets stay in the origin that the task began with.
-    func headers(of task: URLSessionTask, for request: URLRequest) -> HeaderDefaults {
-        guard memory?.hasLeftOrigin == true else { return task.session.headers }
-        let policy = redirectPolicy(of: request)
-        return HeaderDefaults(task.session.headers) { policy.withholds($0) }
-    }
-
-    /// The policy for a request. The fields that interceptors have set stay in their origin.
-    func redirectPolicy(of request: URLRequest) -> RedirectPolicy {
-        var policy = request.redirectPolicy ?? session.settings.redirects
-        if let fields = memory?.interception?.fields { policy.sensitiveFields.formUnion(fields) }
-        return policy
-    }
-
-    /// The own body of an upload task takes precedence over that of its request, unless a delegate has set another.
-    private func isBodyTheTasks(_ request: URLRequest) -> Bool {
-        guard case .data = body else { return false }
-        return request.httpBody == handle?.originalRequest?.httpBody
-    }
-
-    /// - Parameter former: The request whose body is sent again.
-    func freeze(
-        _ request: URLRequest,
-        former: WireRequest?,
-        with defaults: HeaderDefaults
-    ) throws(RequestRejection) -> WireRequest {
-        var request = request
-        var plan = request.bodyStream == nil ? RequestFreezer.BodyPlan.own : .stream
-        if let former {
-            plan = .own
-            if former.body.isStreamed {
-                plan = .stream
-            } else if former.body.data == nil, let length = former.body.length {
-                plan = .length(length)
-            } else if let data = former.body.data, request.httpBody == nil || isBodyTheTasks(request) {
-                request.httpBody = data
-            }
-        }
-        return try RequestFreezer.freeze(
-            request,
-            defaults: defaults,
-            plan: plan,
-            expectsContinueAbove: session.settings.expectsContinueAbove
-        )
+    /// Makes the load by a source that takes the place of a transfer.
+    @discardableResult
+    func beginForeign(_ request: URLRequest) -> ForeignLoad {
+        leaveTime()
+        let foreign = ForeignLoad(request, of: self)
+        memory(beginningWith: request).foreign = foreign
+        if isSuspended { foreign.pause(.suspended) }
+        return foreign
     }
 
     // MARK: - Pausing
@@ -248,11 +183,5 @@ extension HTTPURLResponse {
     /// RFC 9110 §6.4.1: some requests and some statuses have responses without a body, whatever the fields say.
     fileprivate func hasBody(to request: WireRequest) -> Bool {
         !request.head.traits.isHead && statusCode != 204 && statusCode != 304
-    }
-}
-
-extension LoadError {
-    static var tooManyHeads: LoadError {
-        .transfer(.wire(HTTP1Error(.limit(.taskHeadBytes), detail: "the heads of all responses are longer than 1 MiB")))
     }
 }

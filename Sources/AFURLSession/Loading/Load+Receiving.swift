@@ -12,8 +12,7 @@ extension Load: TransferClient {
     var taskNumber: Int? { handle?.taskIdentifier }
 
     var handshakeDelegate: (any HandshakeDelegate)? {
-        guard let handle, let endpoint else { return nil }
-        return HandshakeChallenges(handle, taskDelegate: taskDelegate?.delegate, endpoint: endpoint, in: session)
+        endpoint.flatMap { challenges(of: $0) }
     }
 
     func presentJudge(of transfer: Transfer) -> TrustJudge? { trustJudge(for: transfer.key.endpoint) }
@@ -80,7 +79,7 @@ extension Load: TransferClient {
 
     /// Takes the task's response from the network.
     private func receive(_ response: HTTPURLResponse, to request: WireRequest, transfer: Transfer) {
-        writer = cacheWriter(for: response, of: transfer)
+        writer = ResponseKeeper(self).writer(for: response, of: transfer)
         // What follows a 101 is no body.
         deliver(response, to: request, isDecoded: request.opensWebSocket && response.statusCode == 101)
     }
@@ -142,6 +141,9 @@ extension Load: TransferClient {
         let times = TransferTimes(servedFromCacheAt: now, asked: stored.asked ?? now)
         let record = ExchangeRecord(.cache(times, stored.request), request: present, response: hit.response)
         memory(beginningWith: present).add(record)
+        if let (request, question) = stored.refresh {
+            CacheRefresh.begin(request, hit: stored.hit, question: question, after: self)
+        }
         trace?.servedFromCache()
         judge(response: .response(PendingResponse(hit, for: stored.request)))
         if transfer == nil, memory?.foreign == nil { watchTime() }

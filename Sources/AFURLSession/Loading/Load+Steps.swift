@@ -3,46 +3,30 @@ import AFTransport
 import AFWire
 import Foundation
 
-// How a load obeys its steps: `LoadSteps` has their order.
+// What a load leaves to its steps, `LoadSteps` has their order, and to those who act on what they answer.
 
-extension Load {
+extension Load: LoadView {
+    var delivered: DeliveredResponse {
+        response.map { consumer.mayStartOver ? .revocable($0) : .taken($0) } ?? .nothing
+    }
+
     // MARK: - Preparing a request
 
-    /// Lets the steps prepare a request, then sends it.
+    func begin(_ draft: RequestDraft) { RequestPreparer(self).begin(draft, from: .interceptors) }
+
     func prepare(_ draft: RequestDraft, from entry: LoadSteps.Entry) {
-        prepare(draft, from: session.steps.place(of: entry))
+        RequestPreparer(self).prepare(draft, from: entry)
     }
 
-    private func prepare(_ draft: RequestDraft, from place: Int) {
-        var draft = draft
-        let steps = session.steps.preparing
-        for place in place..<steps.count {
-            let preparation = steps[place].prepare(&draft, of: self)
-            if case .goOn = preparation { continue }
-            return obey(preparation, draft: draft, next: place + 1)
+    /// A draft of the task's own request, or of one that its delegate or its consumer has put in place of it.
+    func ownDraft(_ wire: OwnRequest) -> RequestDraft {
+        var draft = RequestDraft(wire)
+        switch request {
+        case .ready(let request): draft.mayBeIntercepted = request.hasInterceptors
+        case .refused:
+            draft.mayBeIntercepted = handle?.originalRequest?.contents.interception.hasInterceptors == true
         }
-        guard take(.prepared) == .wait else { return }
-        RequestSender(self).send(draft)
-    }
-
-    private func obey(_ preparation: Preparation, draft: RequestDraft, next place: Int) {
-        switch preparation {
-        case .goOn: prepare(draft, from: place)
-        case .goOnAt(let entry): prepare(draft, from: entry)
-        case .later(let program, let isTimed, let begin):
-            wait(.preparing(draft, next: place), asking: program, isTimed: isTimed) { ticket in
-                begin { [weak self] answer in self?.answered(ticket) { load in load.goOn(answer) } }
-            }
-        case .taken:
-            draft.body?.close()
-            _ = take(.prepared)
-        case .leftToConsumer: _ = take(.accepted)
-        case .answer(let stored): answer(with: stored)
-        case .fail(let error):
-            draft.body?.close()
-            if case .rejected = error, let cause = draft.history?.cause { present(cause) }
-            fail(error)
-        }
+        return draft
     }
 
     /// Sends the task's request, or another in its place. The consumer gives up the present exchange.
@@ -62,7 +46,7 @@ extension Load {
                 becomes(origin)
             }
         }
-        prepare(RequestDraft(other.map(OwnRequest.ready) ?? ownWire), from: .interceptors)
+        prepare(ownDraft(other.map(OwnRequest.ready) ?? ownWire), from: .interceptors)
     }
 
     // MARK: - Judging an outcome
@@ -77,7 +61,7 @@ extension Load {
     /// A response is there that a step may want.
     func judge(response outcome: ExchangeOutcome) {
         guard take(.head) == .judge else { return }
-        judge(outcome, from: 0)
+        OutcomeJudge(self).judge(outcome)
     }
 
     /// The exchange has failed, and a step may mend it.
@@ -90,86 +74,45 @@ extension Load {
             watchTime()
         case .mend:
             memory?.stopPreparing()
-            judge(.failure(error), from: 0)
+            OutcomeJudge(self).judge(.failure(failure(error)))
         default: break
         }
     }
 
-    private func judge(_ outcome: ExchangeOutcome, from place: Int) {
-        let steps = session.steps.judging
-        for place in place..<steps.count {
-            let verdict = steps[place].judge(outcome, of: self)
-            if case .pass = verdict { continue }
-            return obey(verdict, on: outcome, next: place + 1)
-        }
-        conclude(outcome)
-    }
-
-    private func obey(_ verdict: Verdict, on outcome: ExchangeOutcome, next place: Int) {
-        switch verdict {
-        case .pass: judge(outcome, from: place)
-        case .later(let program, let isTimed, let begin):
-            hold(outcome)
-            wait(.judging(outcome, next: place), asking: program, isTimed: isTimed) { ticket in
-                begin { [weak self] answer in self?.answered(ticket) { load in load.goOn(answer) } }
-            }
-        case .send(let draft, let entry):
-            guard take(.again) == .prepare else { return }
-            prepare(draft, from: entry)
-        case .answer(let stored):
-            guard take(.again) == .prepare else { return }
-            answer(with: stored)
-        case .fail(let error, let response):
-            if let response { present(response) }
-            fail(error)
+    private func failure(_ error: LoadError) -> ExchangeFailure {
+        ExchangeFailure(error: error) { [weak self] in
+            error.foreign ?? self?.urlError(error) ?? URLError(.cancelled)
         }
     }
 
-    /// Keeps what arrives of a response while a step waits.
-    private func hold(_ outcome: ExchangeOutcome) {
-        switch outcome {
-        case .response(let pending):
-            guard let request = presentRequest else { return }
-            memory(beginningWith: request).pending = pending
-            pending.transfer?.keepsBody = true
-            pending.transfer?.pause(.undecided)
-        case .foreignResponse(_, let foreign): foreign.pause(.undecided)
-        case .failure, .foreignRedirect: break
-        }
+    // MARK: - The end
+
+    /// Gives the response to the cache.
+    func store() {
+        if writer != nil { trace?.note(.cacheStore) }
+        let taken: (any StorableResponse)? = writer.take()
+        ResponseKeeper(self).keep(taken ?? memory?.foreign?.takeStorage())
     }
 
-    /// No step wants the outcome: it is the task's.
-    private func conclude(_ outcome: ExchangeOutcome) {
-        if case .failure(let error) = outcome { return fail(error) }
-        guard take(.accepted) == .deliver else { return }
-        switch outcome {
-        case .response(let pending): deliver(pending)
-        case .foreignResponse(let response, let foreign):
-            deliver(asItIs: response, expecting: response.expectedContentLength)
-            foreign.unpause(.undecided)
-        case .foreignRedirect(_, let response, let foreign):
-            foreign.stop()
-            deliver(asItIs: response, expecting: 0)
-            finishReceiving()
-        case .failure: break
-        }
-    }
+    func report(_ error: (any Error)?) { TaskReporter(self).report(error) }
 
     // MARK: - Waiting
 
     /// - Parameter begin: Gets the ticket of the wait. It refers to the load weakly: a delegate that never answers does
     ///   not keep the task alive.
-    private func wait(
+    func wait(
         _ waiting: LoadMemory.Waiting,
         asking program: MissingAnswer?,
-        isTimed: Bool,
+        time: WaitTime = .runs,
         begin: (UInt32) -> Void
     ) {
         guard let request = presentRequest else { return }
         memory(beginningWith: request).wait(waiting)
+        if case .begins = time { restartTime(of: self.request) }
         let ticket = beginWait(asking: program)
         begin(ticket)
-        if isTimed, isWaiting(with: ticket), !hasDeadline { watchTime() }
+        if case .stands = time { return }
+        if isWaiting(with: ticket), !hasDeadline { watchTime() }
     }
 
     /// Goes on with the first answer to a wait: at once, or when the task is resumed.
@@ -182,17 +125,6 @@ extension Load {
             memory?.postponed = { [weak self] in self?.answered(ticket, goOn: goOn) }
         case .onResumption, .tooLate: break
         }
-    }
-
-    private func goOn(_ answer: (inout RequestDraft, Load) -> Preparation) {
-        guard case .preparing(var draft, let place) = memory?.takeWaiting() else { return }
-        let preparation = answer(&draft, self)
-        obey(preparation, draft: draft, next: place)
-    }
-
-    private func goOn(_ answer: (Load, ExchangeOutcome) -> Verdict) {
-        guard case .judging(let outcome, let place) = memory?.takeWaiting() else { return }
-        obey(answer(self, outcome), on: outcome, next: place)
     }
 
     func goOnWithPostponed() { memory?.goOnWithPostponed() }

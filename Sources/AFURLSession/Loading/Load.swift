@@ -8,7 +8,7 @@ import Foundation
 /// What one task does between `resume()` and its completion: the loop's side of the task. It lets the steps prepare
 /// each request and judge each outcome (`LoadSteps` has their order), keeps the task's snapshot up to date, and
 /// completes the task once. `LoadMachine` decides what comes next.
-final class Load: RequestOwner {
+final class Load {
     let request: OwnRequest
     /// Shared with the handle. The loop does not touch the handle itself: callers may refer to it weakly, and then
     /// retaining it is slow.
@@ -34,9 +34,7 @@ final class Load: RequestOwner {
     @exclusivity(unchecked) var response: URLResponse?
     /// Tells the monitors, if there are any.
     @exclusivity(unchecked) private(set) var trace: TaskTrace?
-    @exclusivity(unchecked) private(set) var started: LoopInstant?
-    @exclusivity(unchecked) private(set) var time = TaskTime(until: .distantFuture)
-    // Declared here, these fit into the gap behind `started`, which keeps a task small.
+    @exclusivity(unchecked) private(set) var time = TaskTime.unlimited
     @exclusivity(unchecked) private var machine = LoadMachine()
     @exclusivity(unchecked) private(set) var keepsMetrics = false
     /// Whether the delegate queue will call a delegate with the task's metrics.
@@ -120,7 +118,7 @@ final class Load: RequestOwner {
         adopt(task, order: order)
         // Also for a task that was cancelled, or whose session was invalidated, before this: its metrics have no
         // request.
-        if order.hasRun { started = session.loop.now }
+        if order.hasRun { time = TaskTime(from: session.loop.now, until: .distantFuture) }
         guard !order.isCancelled else {
             trace?.note(.cancelled)
             // A session that ends cancels tasks that were never resumed.
@@ -130,8 +128,8 @@ final class Load: RequestOwner {
         trace?.resumed()
         guard !session.isInvalidated else { return fail(.sessionInvalidated) }
         ownCache = session.cacheThatMayChange()
-        var draft = RequestDraft(request)
-        guard let date = order.date else { return prepare(draft, from: .consumer) }
+        var draft = ownDraft(request)
+        guard let date = order.date else { return begin(draft) }
         draft.history = DraftHistory()
         draft.history?.date = date
         prepare(draft, from: .date)
@@ -139,10 +137,7 @@ final class Load: RequestOwner {
 
     private func adopt(_ task: URLSessionTask, order: URLSessionTask.Order) {
         handle = task
-        if let own = order.delegate {
-            let shared = session.delegate.flatMap { $0 === own ? nil : $0 }
-            listener = shared.map { DelegatePair(own, shared: $0, in: task.session) } ?? own
-        }
+        listener = order.delegate.map { listener(for: $0) }
         keepsMetrics = order.keepsMetrics
         priority = order.priority
         session.add(self)
@@ -162,8 +157,7 @@ final class Load: RequestOwner {
     /// - Parameter request: The request whose own limit counts, if it has one.
     func restartTime(of request: OwnRequest) {
         let now = session.loop.now
-        started = now
-        time = TaskTime(until: now + (limit(of: request) ?? session.resourceTimeout))
+        time = TaskTime(from: now, until: now + (limit(of: request) ?? session.resourceTimeout))
         if isSuspended { time.suspend(at: now) }
     }
 
@@ -213,6 +207,21 @@ final class Load: RequestOwner {
         return take(.handedOver) == .deliver
     }
 
+    /// Lets go of a transfer whose connection goes on without it, perhaps for days. Keeps what the metrics read if a
+    /// delegate or the program may ask for them.
+    func letGoOfTransfer() {
+        let mayBeAsked = taskDelegate.map { !session.isMissing(.collectedMetrics, in: $0.delegate) } ?? false
+        if mayBeAsked || keepsMetrics || session.settings.monitoring.keepsMetrics || trace != nil {
+            guard let transfer, memory == nil, trace == nil, transfer.formerAttempts.isEmpty else { return }
+            concluded = ConcludedTransfer(transfer)
+        }
+        transfer = nil
+    }
+
+    /// Resumes the Swift tasks that await the task: behind its metrics, if the delegate queue calls a delegate with
+    /// them.
+    var resumptions: CallbackOutbox { announcesMetrics ? session.outbox : session.resumptions }
+
     func completeIfHeld() {
         if take(.released) == .store { store() }
     }
@@ -259,7 +268,7 @@ final class Load: RequestOwner {
 
     private func complete(_ error: (any Error)?) {
         guard handle != nil else { return }
-        finishMetrics(error)
+        report(error)
         let isDelivered = consumer.completed(error, of: self)
         // Before the end of the turn, at which the callbacks leave.
         let listeners = snapshot.withLock { $0.complete(error, isDelivered: isDelivered) }

@@ -9,6 +9,9 @@ final class LoadMemory {
     /// The present request, without what the session adds to it.
     var request: URLRequest
 
+    /// The request that the delegate has given for the task's when its date had come.
+    var replacement: URLRequest?
+
     // MARK: The way so far
 
     /// How many redirects the load has followed.
@@ -18,6 +21,8 @@ final class LoadMemory {
     /// Whether a redirect, or an interceptor, has replaced the task's body.
     var hasDroppedBody = false
     private(set) var former: [ExchangeRecord] = []
+    /// How many bytes the heads of all responses of one task may have.
+    static let headBudget: Int64 = 1 << 20
     /// How many bytes the heads of the former responses had.
     private(set) var headBytes: Int64 = 0
 

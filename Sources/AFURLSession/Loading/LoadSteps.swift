@@ -3,19 +3,21 @@
 /// **A request about to leave** passes, from left to right:
 ///
 /// ```
-/// date ▸ consumer ▸ interceptors ▸ protocol classes ▸ local schemes ▸ TLS ▸ cookies ▸ cache ▸ (the wire)
+/// date ▸ (begin) ▸ interceptors ▸ protocol classes ▸ local schemes ▸ TLS ▸ cookies ▸ cache ▸ (route) ▸ (the wire)
 /// ```
 ///
 /// TLS is the step that turns `http` into `https`, or ends the request, if it may not leave in the clear. Whatever has
 /// changed since is asked again when the first byte is about to leave: see `Departure`.
 ///
-/// Behind the cache, when the body is ready, cookies and then credentials add their fields. A step may wait; it may answer
+/// When the body is ready, cookies and then credentials add their fields; before that if the cache wants to see them. A
+/// step may wait; it may answer
 /// in place of the network (classes, local schemes, cache), and then the steps after it are not asked.
 ///
 /// **An outcome** (a response, or a failure) passes:
 ///
 /// ```
-/// (cache, TLS and cookies learn) ▸ credentials ▸ cache ▸ redirects ▸ TLS ▸ connectivity ▸ interceptors ▸ (the task)
+/// (cache, TLS and cookies learn) ▸ credentials ▸ cache ▸ redirects ▸ TLS ▸ connectivity ▸ interceptors ▸ (decode) ▸
+/// (the task) ▸ (store)
 /// ```
 ///
 /// They learn from what the network answers only. The first step that wants the outcome decides, and the later
@@ -35,6 +37,16 @@
 /// a response of the network, but nothing learns from it: credentials and cache pass, redirects asks the delegate, and
 /// sends the request for the target, from the protocol classes on.
 ///
+/// What is in parentheses is no step, since no request or outcome goes another way for it:
+///
+/// | what | where | why there |
+/// |---|---|---|
+/// | begin | `RequestPreparer.begin` | the time of the task begins, and a download looks for its part: once for each task |
+/// | route | `RequestSender`, `SessionCore.connectionKey` | the proxy of the request that leaves, as the steps have made it; a proxy that may not be used ends the task |
+/// | the ban on clear text | in TLS; in `Departure` once more | what has changed since TLS was asked holds at the first byte |
+/// | decode | `Load.codedBody` | of the response that is the task's only: no step sees a body |
+/// | store | `ResponseKeeper` | when the body is complete and the task's delegate admits it |
+///
 /// Protocol classes, cookies and connectivity are not in the lists of a session that has no use for them.
 extension LoadSteps {
     init(for settings: SessionSettings, asksRegisteredClasses: Bool, in world: World) {
@@ -45,9 +57,8 @@ extension LoadSteps {
         let interceptors = InterceptorStep(settings.interception.kept.interceptors)
         let classes = ProtocolClasses(settings.protocols, asksRegistered: asksRegisteredClasses, in: world)
 
-        preparing = [EarliestDateStep(), ConsumerStep()]
-        interceptorsPlace = preparing.count
-        preparing.append(interceptors)
+        preparing = [EarliestDateStep(), interceptors]
+        interceptorsPlace = 1
         classesPlace = preparing.count
         if let classes {
             preparing.append(ProtocolClassStep(classes))

@@ -1,3 +1,4 @@
+import AFState
 import AFTransport
 import Foundation
 
@@ -7,10 +8,16 @@ struct RequestDraft {
     var wire: OwnRequest
     /// Whether the request keeps the body of its task.
     var keepsBody = true
-    /// Whether the request has its cookies and credentials.
-    var hasStepFields = false
+    /// The request with its cookies and credentials, if a step wanted to see them.
+    var withFields: WireRequest?
     /// The body of the former request, if it goes again and the request itself does not hold it.
     var body: (any BodySource)?
+    /// Whether interceptors of the task's own request may want to change it.
+    var mayBeIntercepted = false
+    /// Taken when the request passed the cache.
+    var cacheTicket = CacheTicket.none
+    /// Of the cookies that the session adds to the request: read before them.
+    var cookieEpoch = CookieEpoch.none
     /// What is known of a request that is not the first of its task, or has to wait. Most drafts have none.
     var history: DraftHistory?
 

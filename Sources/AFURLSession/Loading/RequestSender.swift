@@ -71,7 +71,7 @@ struct RequestSender {
     private func start(_ transfer: Transfer, with request: WireRequest, draft: RequestDraft) {
         if let body = draft.body { return sendAgain(body, of: request, with: transfer) }
         guard !load.isPrepared(for: request) else {
-            let request = draft.hasStepFields ? request : load.addingStepFields(to: request)
+            let request = draft.withFields == nil ? load.addingStepFields(to: request) : request
             return transfer.start(request, priority: load.priority, body: request.body.data.map(DataBody.init))
         }
         guard let task = load.handle else { return }
@@ -115,6 +115,6 @@ struct RequestSender {
 extension Load {
     /// The task's request with the `Host` that its session sends.
     func naming(_ request: URLRequest) -> URLRequest {
-        handle.map { request.naming(hostOf: headers(of: $0, for: request)) } ?? request
+        handle == nil ? request : request.naming(hostOf: headers(for: request))
     }
 }

@@ -10,4 +10,6 @@ struct StoredAnswer {
     var asked: LoopInstant?
     /// Whether the server has just confirmed it.
     var isConfirmed = false
+    /// What asks the server about it in the background.
+    var refresh: (request: WireRequest, question: CacheQuestion)?
 }

@@ -21,17 +21,6 @@ extension SessionCore {
 }
 
 extension Load {
-    /// Under which judgement the load would accept a server, as far as that is known before there is a connection.
-    func scopeOfServer(at endpoint: Endpoint, under rules: SecurityContext?) -> TrustScope {
-        let judge = trustJudge(for: endpoint)
-        return session.scopes.scope(
-            of: endpoint,
-            under: rules,
-            word: judge.map { .delegate($0) } ?? .none,
-            isProven: false
-        )
-    }
-
     /// Under which judgement the task gets what it receives now. Nil if it comes from the cache.
     var presentScope: TrustScope? { memory?.foreign?.scope ?? transfer.map { session.scope(of: $0) } }
 }

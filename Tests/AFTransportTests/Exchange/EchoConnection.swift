@@ -138,7 +138,7 @@ struct EchoNetwork {
             loop: world.loop,
             deadlines: deadlines,
             idleInterval: LoopInterval(.seconds(60)),
-            time: TaskTime(until: world.now + .seconds(60)),
+            time: TaskTime(from: world.now, until: world.now + .seconds(60)),
             asksForPipelining: false,
             client: client
         )

@@ -7,7 +7,7 @@ struct TaskTimeTests {
     private func at(_ second: Int64) -> LoopInstant { LoopInstant(nanoseconds: second * 1_000_000_000) }
 
     @Test func `a suspension does not count, however often it is said`() {
-        var time = TaskTime(until: at(60))
+        var time = TaskTime(from: at(0), until: at(60))
         #expect(time.deadline == at(60) && time.end(at: at(10)) == at(60))
 
         time.suspend(at: at(10))
@@ -21,7 +21,7 @@ struct TaskTimeTests {
     }
 
     @Test func `a span counts what of it was suspended`() {
-        var time = TaskTime(until: at(60))
+        var time = TaskTime(from: at(0), until: at(60))
         #expect(time.suspension(since: at(0), to: at(10)) == .zero)
         time.suspend(at: at(10))
         #expect(time.suspension(since: at(0), to: at(15)) == .seconds(5))
@@ -29,13 +29,13 @@ struct TaskTimeTests {
     }
 
     @Test func `a limit only shortens it, and what has no end has none after a suspension`() {
-        var time = TaskTime(until: at(60))
+        var time = TaskTime(from: at(0), until: at(60))
         time.limit(to: at(90))
         #expect(time.deadline == at(60))
         time.limit(to: at(30))
         #expect(time.deadline == at(30))
 
-        var endless = TaskTime(until: .distantFuture)
+        var endless = TaskTime(from: at(0), until: .distantFuture)
         endless.suspend(at: at(1))
         endless.resume(at: at(2))
         #expect(endless.deadline == .distantFuture)

@@ -232,14 +232,30 @@ final class ForeignLoad: TransferSubstitute, DeadlineClient {
 
     private func ask(_ challenge: URLAuthenticationChallenge) {
         challenges.append(challenge)
-        load.ask(challenge) { [weak self, weak challenge] disposition, credential in
+        guard let task = load.handle else { return }
+        let method = challenge.protectionSpace.authenticationMethod
+        let isOfServer = [NSURLAuthenticationMethodServerTrust, NSURLAuthenticationMethodClientCertificate]
+            .contains(method)
+        let levels: [ChallengeDelivery.Level] =
+            isOfServer ? [.session, .task] : CredentialChallenges.levels(for: method)
+        ChallengeDelivery(task, taskDelegate: load.taskDelegate?.delegate, in: load.session).ask(levels) { sender in
+            URLAuthenticationChallenge(authenticationChallenge: challenge, sender: sender)
+        } answer: { [weak self, weak challenge] given in
             guard let self, let challenge else { return }
-            guard let place = challenges.firstIndex(where: { $0 === challenge }) else { return }
-            challenges.remove(at: place)
-            noteProgress()
-            source?.answer(challenge, disposition: disposition, credential: credential)
-            if disposition == .cancelAuthenticationChallenge { load.fail(.cancelled) }
+            answered(challenge, given?.disposition ?? .performDefaultHandling, given?.credential)
         }
+    }
+
+    private func answered(
+        _ challenge: URLAuthenticationChallenge,
+        _ disposition: URLSession.AuthChallengeDisposition,
+        _ credential: URLCredential?
+    ) {
+        guard let place = challenges.firstIndex(where: { $0 === challenge }) else { return }
+        challenges.remove(at: place)
+        noteProgress()
+        source?.answer(challenge, disposition: disposition, credential: credential)
+        if disposition == .cancelAuthenticationChallenge { load.fail(.cancelled) }
     }
 
     // MARK: - Time

@@ -17,22 +17,26 @@ struct CacheValidation {
 
 /// Answers requests from the cache, asks the server about stored responses, and puts these in place of failures.
 final class CacheStep: LoadStep {
-    func prepare(_ draft: inout RequestDraft, of load: Load) -> Preparation {
+    func prepare(_ draft: inout RequestDraft, of load: any LoadView) -> Preparation {
         guard case .ready(let request) = draft.wire else { return .goOn }
         let (session, cache) = (load.session, load.cache)
-        load.cacheTicket = cache.ticket
-        load.cookieEpoch = session.epoch(ofCookiesAddedTo: request)
+        if draft.withFields == nil {
+            draft.cacheTicket = cache.ticket
+            draft.cookieEpoch = session.epoch(ofCookiesAddedTo: request)
+        }
         let policy = request.cachePolicy ?? session.settings.cachePolicy
         guard cache.mayHelp(request, policy: policy) else { return .goOn }
         // The cache tells responses that vary by cookies or credentials apart by these fields. A body that is not ready
         // yet changes the head, but then the cache has no answer.
-        draft.hasStepFields = draft.body == nil && load.isPrepared(for: request)
+        if draft.withFields == nil, draft.body == nil, load.isPrepared(for: request) { return .withFields }
         let security = request.endpoint.scheme == .https ? session.currentSecurity() : nil
-        let question = load.cacheQuestion(
-            draft.hasStepFields ? load.addingStepFields(to: request) : request,
+        let isDecidedElsewhere = load.mayBeDecidedElsewhere(at: request.endpoint)
+        let question = CacheQuestion(
+            request: draft.withFields ?? request,
             policy: policy,
-            security: security,
-            isDecidedElsewhere: load.mayBeDecidedElsewhere(at: request.endpoint)
+            scope: load.scopeForStoring(request.endpoint, under: security, isDecidedElsewhere: isDecidedElsewhere),
+            cookies: draft.cookieEpoch,
+            decodes: session.decodesAnswer(to: request)
         )
         let asked = session.loop.now
         switch cache.glance(question) {
@@ -43,7 +47,10 @@ final class CacheStep: LoadStep {
                 cache.ask(look) { finding in
                     reply { [self] draft, load in
                         // What the cache found may have changed while the task was suspended: look it up again.
-                        guard load.memory?.takePostponement() != true else { return .goOnAt(.security) }
+                        guard load.memory?.takePostponement() != true else {
+                            draft.withFields = nil
+                            return .goOnAt(.security)
+                        }
                         return act(on: finding, of: question, under: security, asked: asked, draft: &draft, load: load)
                     }
                 }
@@ -57,7 +64,7 @@ final class CacheStep: LoadStep {
         under security: SecurityContext?,
         asked: LoopInstant,
         draft: inout RequestDraft,
-        load: Load
+        load: any LoadView
     ) -> Preparation {
         switch finding {
         case .network(let fields):
@@ -66,11 +73,12 @@ final class CacheStep: LoadStep {
             return .goOn
         case .serve(let hit): return .answer(StoredAnswer(hit: hit, request: question.request, asked: asked))
         case .serveAndValidate(let hit, let fields):
+            var answer = StoredAnswer(hit: hit, request: question.request, asked: asked)
             // A refresh has no task, so no delegate could decide about the server.
             if !load.mayBeDecidedElsewhere(at: question.request.endpoint) {
-                CacheRefresh.begin(question.request.adding(fields), hit: hit, question: question, after: load)
+                answer.refresh = (question.request.adding(fields), question)
             }
-            return .answer(StoredAnswer(hit: hit, request: question.request, asked: asked))
+            return .answer(answer)
         case .validate(let hit, let fields):
             guard let present = load.presentRequest else { return .goOn }
             load.trace?.note(fields.isEmpty ? .cacheMiss : .cacheValidation)
@@ -98,19 +106,19 @@ final class CacheStep: LoadStep {
         owner.cache.note(head.status, headers: head.headers, to: request)
     }
 
-    func judge(_ outcome: ExchangeOutcome, of load: Load) -> Verdict {
+    func judge(_ outcome: ExchangeOutcome, of load: any LoadView) -> Verdict {
         guard let validation = load.memory?.validation else { return .pass }
         switch outcome {
         case .response(let pending) where pending.transfer.map { $0.key.security !== validation.security } ?? false:
             return judgeUnderOtherRules(pending, validation: validation, load: load)
         case .response(let pending): return judge(pending, validation: validation, load: load)
-        case .failure(let error): return judge(error, validation: validation, load: load)
+        case .failure(let failure): return judge(failure.error, validation: validation, load: load)
         case .foreignResponse, .foreignRedirect: return .pass
         }
     }
 
     /// Answers in place of a 304, and of an error of the server that a stored response may replace.
-    private func judge(_ pending: PendingResponse, validation: CacheValidation, load: Load) -> Verdict {
+    private func judge(_ pending: PendingResponse, validation: CacheValidation, load: any LoadView) -> Verdict {
         let cache = load.cache
         let request = validation.question.request
         let status = pending.response.statusCode
@@ -121,17 +129,15 @@ final class CacheStep: LoadStep {
                 sent: validation.sent,
                 mayStore: pending.transfer.map { mayConfirm(validation, over: $0, load: load) } ?? false
             )
-            load.leave(pending.response)
             switch confirmation {
             case .serve(let hit): return .answer(StoredAnswer(hit: hit, request: request, isConfirmed: true))
             // The stored response cannot be used: send the request without conditions.
             case .ask:
                 guard let present = load.presentRequest else { return .pass }
-                return load.sending(present, inPlaceOf: request, body: nil, after: nil)
+                return .send(NextRequest(present, inPlaceOf: request))
             }
         }
         guard status >= 500, cache.mayReplaceError(status, with: validation.hit) else { return .pass }
-        load.leave(pending.response)
         return .answer(StoredAnswer(hit: validation.hit, request: request))
     }
 
@@ -139,33 +145,49 @@ final class CacheStep: LoadStep {
     private func judgeUnderOtherRules(
         _ pending: PendingResponse,
         validation: CacheValidation,
-        load: Load
+        load: any LoadView
     ) -> Verdict {
         guard pending.response.statusCode == 304, validation.isConditional, let present = load.presentRequest else {
             return .pass
         }
-        load.leave(pending.response)
-        return load.sending(present, inPlaceOf: validation.question.request, body: nil, after: nil)
+        return .send(NextRequest(present, inPlaceOf: validation.question.request))
     }
 
     /// Whether the server's 304 came over a connection that all tasks that may get the stored response would accept.
-    private func mayConfirm(_ validation: CacheValidation, over transfer: Transfer, load: Load) -> Bool {
+    private func mayConfirm(_ validation: CacheValidation, over transfer: Transfer, load: any LoadView) -> Bool {
         guard transfer.wasDecidedElsewhere else { return true }
-        let question = load.questionForStoring(
-            validation.question.request,
-            from: transfer,
-            policy: validation.question.policy
-        )
-        return validation.hit.entry.head.partition.scope == question.scope
+        let scope = load.scopeForStoring(validation.question.request.endpoint, from: transfer)
+        return validation.hit.entry.head.partition.scope == scope
     }
 
     /// Answers although the load could not ask the server.
-    private func judge(_ error: LoadError, validation: CacheValidation, load: Load) -> Verdict {
-        guard load.response == nil, error.isSilence,
+    private func judge(_ error: LoadError, validation: CacheValidation, load: any LoadView) -> Verdict {
+        guard case .nothing = load.delivered, error.isSilence,
             load.cache.mayReplaceError(nil, with: validation.hit)
         else { return .pass }
-        load.leave(nil)
         return .answer(StoredAnswer(hit: validation.hit, request: validation.question.request))
+    }
+}
+
+extension LoadView {
+    /// Stores the response for the tasks that would accept the connection it came over, and for no others. The next
+    /// task looks where a delegate that may be asked leads it.
+    func scopeForStoring(_ endpoint: Endpoint, from transfer: Transfer) -> TrustScope {
+        let isDecidedElsewhere = transfer.wasDecidedElsewhere || mayBeDecidedElsewhere(at: endpoint)
+        return scopeForStoring(endpoint, under: transfer.key.security, isDecidedElsewhere: isDecidedElsewhere)
+    }
+
+    func scopeForStoring(
+        _ endpoint: Endpoint,
+        under security: SecurityContext?,
+        isDecidedElsewhere: Bool
+    ) -> TrustScope {
+        session.scopes.scope(
+            of: endpoint,
+            under: security,
+            word: isDecidedElsewhere ? .delegate(trustJudge(for: endpoint)) : .none,
+            isProven: false
+        )
     }
 }
 

@@ -6,7 +6,7 @@ import Foundation
 /// Sends the session's cookies, and takes those of responses.
 final class CookieStep: LoadStep {
     /// Waits while the session still reads the public suffix list, and so does not know which cookies it may send.
-    func prepare(_ draft: inout RequestDraft, of load: Load) -> Preparation {
+    func prepare(_ draft: inout RequestDraft, of load: any LoadView) -> Preparation {
         guard load.session.cookies?.hasWaiting == true, let access = access(of: load) else { return .goOn }
         return .later(asking: nil) { reply in
             let loop = load.session.loop
@@ -18,7 +18,7 @@ final class CookieStep: LoadStep {
         }
     }
 
-    func addFields(to fields: inout HTTPHeaders, of request: WireRequest, load: Load, isRepeated: Bool) {
+    func addFields(to fields: inout HTTPHeaders, of request: WireRequest, load: any LoadView, isRepeated: Bool) {
         guard !isRepeated, let cookies = load.session.cookies, !cookies.isEmpty, let access = access(of: load),
             let value = access.field(for: request.url, now: load.session.world.wallClock())
         else { return }

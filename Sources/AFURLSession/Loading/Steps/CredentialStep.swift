@@ -14,7 +14,7 @@ final class CredentialStep: LoadStep {
     /// The load does not hash a longer body for its digest: that would hold up the network thread.
     private static let longestHashedBody = 1 << 20
 
-    private func hasCredentials(_ load: Load) -> Bool {
+    private func hasCredentials(_ load: any LoadView) -> Bool {
         load.memory?.authentication != nil || !load.session.proven.isEmpty
     }
 
@@ -22,7 +22,7 @@ final class CredentialStep: LoadStep {
 
     /// Adds the credentials for a request, asked for or not. If the request goes another time, they replace those of
     /// the first time: the server may have seen them, and RFC 7616 §3.4 lets it refuse a count that it has seen.
-    func addFields(to fields: inout HTTPHeaders, of request: WireRequest, load: Load, isRepeated: Bool) {
+    func addFields(to fields: inout HTTPHeaders, of request: WireRequest, load: any LoadView, isRepeated: Bool) {
         guard hasCredentials(load) else { return }
         if isRepeated, load.memory?.authentication == nil { return }
         let exchange = isRepeated ? load.memory?.authentication?.exchange : nil
@@ -36,7 +36,7 @@ final class CredentialStep: LoadStep {
     private func values(
         for exchange: AuthenticationExchange,
         body: Data?,
-        load: Load
+        load: any LoadView
     ) -> AuthenticationMachine.FieldValues {
         guard let present = load.presentRequest else { return AuthenticationMachine.FieldValues() }
         let former = load.memory?.authentication
@@ -59,7 +59,7 @@ final class CredentialStep: LoadStep {
         return digest.finish()
     }
 
-    private func exchange(of request: WireRequest, load: Load) -> AuthenticationExchange {
+    private func exchange(of request: WireRequest, load: any LoadView) -> AuthenticationExchange {
         let session = load.session
         let key = try? session.connectionKey(for: request, judgedBy: load.trustJudge(for: request.endpoint))
         let reader = key?.route.flatMap { $0.tunnels(to: request.endpoint) ? nil : $0 }
@@ -86,16 +86,16 @@ final class CredentialStep: LoadStep {
 
     // MARK: - After a response
 
-    func judge(_ outcome: ExchangeOutcome, of load: Load) -> Verdict {
+    func judge(_ outcome: ExchangeOutcome, of load: any LoadView) -> Verdict {
         switch outcome {
         case .response(let pending): judge(pending, load: load)
-        case .failure(let error): judge(error, load: load)
+        case .failure(let failure): judge(failure.error, load: load)
         case .foreignResponse, .foreignRedirect: .pass
         }
     }
 
     /// The response may ask for credentials that the load has, or may get.
-    private func judge(_ pending: PendingResponse, load: Load) -> Verdict {
+    private func judge(_ pending: PendingResponse, load: any LoadView) -> Verdict {
         let status = pending.response.statusCode
         guard let transfer = pending.transfer, let present = load.presentRequest,
             status == 401 || status == 407 || load.memory?.authentication != nil
@@ -121,13 +121,12 @@ final class CredentialStep: LoadStep {
         return take(step, pending: pending, load: load)
     }
 
-    private func take(_ step: AuthenticationMachine.Step, pending: PendingResponse, load: Load) -> Verdict {
+    private func take(_ step: AuthenticationMachine.Step, pending: PendingResponse, load: any LoadView) -> Verdict {
         switch step {
         case .deliver: return .pass
         case .again:
             guard let present = load.presentRequest else { return .pass }
-            let body = pending.transfer?.surrenderBody()
-            return load.sending(present, inPlaceOf: pending.request, body: body, after: pending.response)
+            return .send(NextRequest(present, inPlaceOf: pending.request))
         case .ask(let question):
             return ask(question, after: pending.response, load: load) { [self, weak pending] step, load in
                 pending.map { take(step, pending: $0, load: load) } ?? .pass
@@ -140,8 +139,8 @@ final class CredentialStep: LoadStep {
     private func ask(
         _ question: CredentialQuestion,
         after response: HTTPURLResponse,
-        load: Load,
-        take: @escaping (AuthenticationMachine.Step, Load) -> Verdict
+        load: any LoadView,
+        take: @escaping (AuthenticationMachine.Step, any LoadView) -> Verdict
     ) -> Verdict {
         guard let task = load.handle else { return .pass }
         load.trace?.challenged(question.space, failures: question.previousFailureCount)
@@ -166,7 +165,12 @@ final class CredentialStep: LoadStep {
     ///
     /// The exchange of the load stays that of the request: the server in the tunnel answers that one, and may cause it to
     /// be sent again.
-    func address(_ key: ConnectionKey, by route: ProxyRoute, for request: WireRequest, of load: Load) -> ConnectionKey {
+    func address(
+        _ key: ConnectionKey,
+        by route: ProxyRoute,
+        for request: WireRequest,
+        of load: any LoadView
+    ) -> ConnectionKey {
         guard hasCredentials(load), let tunnel = exchange(through: route, by: key, of: load) else { return key }
         let own = load.memory?.authentication?.exchange ?? exchange(of: request, load: load)
         let value = values(for: tunnel, body: nil, load: load).proxyAuthorization
@@ -178,7 +182,7 @@ final class CredentialStep: LoadStep {
     private func exchange(
         through route: ProxyRoute,
         by key: ConnectionKey,
-        of load: Load
+        of load: any LoadView
     ) -> AuthenticationExchange? {
         let endpoint = key.endpoint
         guard route.tunnels(to: endpoint), !route.kind.isSOCKS else { return nil }
@@ -193,7 +197,7 @@ final class CredentialStep: LoadStep {
     }
 
     /// A proxy that made the tunnel has accepted the credentials.
-    private func noteTunnel(of transfer: Transfer, load: Load) {
+    private func noteTunnel(of transfer: Transfer, load: any LoadView) {
         let proven = load.session.proven
         guard let route = transfer.key.route, let exchange = exchange(through: route, by: transfer.key, of: load),
             let turn = load.memory?.authentication?.machine
@@ -203,7 +207,7 @@ final class CredentialStep: LoadStep {
     }
 
     /// A proxy may ask for a credential that the load has, or may get from its delegate.
-    private func judge(_ error: LoadError, load: Load) -> Verdict {
+    private func judge(_ error: LoadError, load: any LoadView) -> Verdict {
         guard case .transfer(.proxy(let failure)) = error, let head = failure.challenge,
             let present = load.presentRequest, let transfer = load.transfer,
             let exchange = exchange(through: failure.route, by: transfer.key, of: load)
@@ -222,15 +226,16 @@ final class CredentialStep: LoadStep {
         _ step: AuthenticationMachine.Step,
         of error: LoadError,
         response: HTTPURLResponse,
-        load: Load
+        load: any LoadView
     ) -> Verdict {
         switch step {
         // The response of a proxy never passes for the server's.
         case .deliver: return .fail(error)
         case .again:
             guard let present = load.presentRequest, let transfer = load.transfer else { return .fail(error) }
-            load.memory?.refusal = response
-            return load.sending(present, inPlaceOf: transfer.request, body: transfer.surrenderBody(), after: nil)
+            var next = NextRequest(present, inPlaceOf: transfer.request)
+            next.refusal = response
+            return .send(next)
         case .ask(let question):
             return ask(question, after: response, load: load) { [self] step, load in
                 take(step, of: error, response: response, load: load)

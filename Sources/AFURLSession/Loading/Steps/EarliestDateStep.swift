@@ -1,32 +1,30 @@
 import AFLoop
 import Foundation
 
-/// Holds a load back until the date its owner has set, and asks the delegate what to load then.
+/// Holds a load back until the date its owner has set, and asks the delegate what to load then. Then the load begins.
 final class EarliestDateStep: LoadStep {
-    func prepare(_ draft: inout RequestDraft, of load: Load) -> Preparation {
+    func prepare(_ draft: inout RequestDraft, of load: any LoadView) -> Preparation {
         if let date = draft.history?.date, let present = load.presentRequest {
             let seconds = date.timeIntervalSinceNow
             if seconds > 0 { return wait(seconds, memory: load.memory(beginningWith: present), load: load) }
         }
-        return .goOn
+        return .begin
     }
 
-    private func wait(_ seconds: TimeInterval, memory: LoadMemory, load: Load) -> Preparation {
-        .later(asking: nil, isTimed: false) { reply in
+    private func wait(_ seconds: TimeInterval, memory: LoadMemory, load: any LoadView) -> Preparation {
+        .later(asking: nil, time: .stands) { reply in
             memory.delay = DelayTimer(after: LoopInterval(timeout: seconds), on: load.session.loop) { [self] in
                 reply { [self] _, load in dateHasCome(load) }
             }
         }
     }
 
-    private func dateHasCome(_ load: Load) -> Preparation {
+    private func dateHasCome(_ load: any LoadView) -> Preparation {
         load.memory?.delay = nil
-        load.restartTime(of: load.request)
         guard let (delegate, task) = load.taskDelegate, !load.session.isMissing(.willBeginDelayed, in: delegate),
             let request = load.presentRequest
-        else { return .goOn }
-        // The task's time runs from here on, as it does during a load.
-        return .later(asking: .delayed) { [self] reply in
+        else { return .begin }
+        return .later(asking: .delayed, time: .begins) { [self] reply in
             let loop = load.session.loop
             let bound = LoopBound(
                 confined: { (disposition: URLSession.DelayedRequestDisposition, request: URLRequest?) in
@@ -59,7 +57,7 @@ final class EarliestDateStep: LoadStep {
         case (.useNewRequest, let request?): draft.history?.replacement = request
         case (.useNewRequest, nil), (.continueLoading, _): break
         }
-        return .goOn
+        return .begin
     }
 }
 

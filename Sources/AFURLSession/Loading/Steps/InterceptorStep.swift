@@ -13,49 +13,33 @@ final class InterceptorStep: LoadStep {
         self.shared = shared
     }
 
-    func prepare(_ draft: inout RequestDraft, of load: Load) -> Preparation {
+    func prepare(_ draft: inout RequestDraft, of load: any LoadView) -> Preparation {
         if let interception = load.memory?.interception, let wait = interception.takeWait() {
             return waitToRepeat(wait, interception: interception, draft: &draft, load: load)
         }
-        guard isIntercepted(load), let present = load.presentRequest else { return .goOn }
+        guard draft.mayBeIntercepted || !shared.isEmpty, let present = load.presentRequest else { return .goOn }
         let interceptors = load.handle?.interceptors(before: shared) ?? []
         guard !interceptors.isEmpty else { return .goOn }
         let memory = load.memory(beginningWith: present)
-        let interception = memory.interception ?? Interception(interceptors, in: load.takeCallerContext())
+        let interception = memory.interception ?? Interception(interceptors, in: load.callerContext)
         memory.interception = interception
         interception.beginAnew()
         return adapt(interception, load: load) { [self] adapted, draft, load in
             interception.note(adapted)
-            loadAnew(adapted.request, wire: OwnRequest(adapted.frozen), draft: &draft, load: load)
-            return .goOn
-        }
-    }
-
-    private func isIntercepted(_ load: Load) -> Bool {
-        guard shared.isEmpty else { return true }
-        switch load.request {
-        case .ready(let request): return request.hasInterceptors
-        case .refused: return load.handle?.originalRequest?.contents.interception.hasInterceptors == true
+            return loadAnew(adapted.request, wire: OwnRequest(adapted.frozen), draft: &draft)
         }
     }
 
     /// Loads a request whose body the session has not sent yet.
-    private func loadAnew(_ request: URLRequest, wire: OwnRequest, draft: inout RequestDraft, load: Load) {
-        guard let memory = load.memory else { return }
-        memory.request = request
-        load.becomes(request)
-        let expected = load.presentBody.expectedLength(wire)
-        load.snapshot.withLock { snapshot in
-            snapshot.expectedToSend = expected
-            (snapshot.sent, snapshot.reportedSent) = (0, 0)
-        }
+    private func loadAnew(_ request: URLRequest, wire: OwnRequest, draft: inout RequestDraft) -> Preparation {
         draft = RequestDraft(wire)
+        return .goOnWith(request, isAnew: true)
     }
 
     private func adapt(
         _ interception: Interception,
-        load: Load,
-        done: @escaping (AdaptedRequest, inout RequestDraft, Load) -> Preparation
+        load: any LoadView,
+        done: @escaping (AdaptedRequest, inout RequestDraft, any LoadView) -> Preparation
     ) -> Preparation {
         guard let task = load.handle, let memory = load.memory else { return .goOn }
         let unadapted = interception.unadapted(in: memory)
@@ -79,7 +63,7 @@ final class InterceptorStep: LoadStep {
 
     // MARK: - After an attempt
 
-    func judge(_ outcome: ExchangeOutcome, of load: Load) -> Verdict {
+    func judge(_ outcome: ExchangeOutcome, of load: any LoadView) -> Verdict {
         guard let interception = load.memory?.interception, mayAsk(about: outcome, load: load),
             let attempt = failedAttempt(outcome, interception: interception, load: load)
         else { return .pass }
@@ -92,37 +76,41 @@ final class InterceptorStep: LoadStep {
         }
     }
 
-    private func mayAsk(about outcome: ExchangeOutcome, load: Load) -> Bool {
+    private func mayAsk(about outcome: ExchangeOutcome, load: any LoadView) -> Bool {
         switch outcome {
         case .response(let pending): pending.response.statusCode >= 400 && pending.transfer != nil
-        case .failure(let error): error.mayHeal && (load.response == nil || load.consumer.mayStartOver)
+        case .failure(let failure): failure.error.mayHeal && load.delivered.mayStartOver
         case .foreignResponse(let response, _): (response as? HTTPURLResponse).map { $0.statusCode >= 400 } ?? false
         case .foreignRedirect: false
         }
     }
 
-    private func failedAttempt(_ outcome: ExchangeOutcome, interception: Interception, load: Load) -> FailedAttempt? {
+    private func failedAttempt(
+        _ outcome: ExchangeOutcome,
+        interception: Interception,
+        load: any LoadView
+    ) -> FailedAttempt? {
         guard let request = load.presentRequest else { return nil }
         let now = load.session.loop.now
         let world = load.session.world
         var attempt = FailedAttempt(
             request,
-            response: outcome.response ?? load.response as? HTTPURLResponse,
+            response: outcome.ownResponse ?? load.delivered.response as? HTTPURLResponse,
             number: interception.attempt,
-            elapsed: load.started.map { $0.duration(to: now) } ?? .zero,
+            elapsed: load.time.started.map { $0.duration(to: now) } ?? .zero,
             canSendBodyAgain: canSendBodyAgain(load),
             hasSentBytes: load.transfer?.hasSentBytes ?? true,
-            hasReceivedBytes: load.transfer?.hasReceivedBytes ?? (outcome.response != nil),
+            hasReceivedBytes: load.transfer?.hasReceivedBytes ?? (outcome.ownResponse != nil),
             earlierStatuses: interception.statuses,
             date: Date(timeIntervalSince1970: Double(world.wallClock())),
             jitter: world.jitter()
         )
-        if case .failure(let error) = outcome { attempt.error = error.foreign ?? load.urlError(error) }
+        if case .failure(let failure) = outcome { attempt.error = failure.reported() }
         attempt.task = load.handle
         return attempt
     }
 
-    private func canSendBodyAgain(_ load: Load) -> Bool {
+    private func canSendBodyAgain(_ load: any LoadView) -> Bool {
         if let body = load.transfer?.body { return body.mayReplay }
         // The URL protocol class may have read the stream.
         guard load.memory?.foreign != nil, load.presentRequest?.bodyStream != nil else { return true }
@@ -131,55 +119,35 @@ final class InterceptorStep: LoadStep {
 
     // MARK: - After the decision
 
-    private func decided(_ decision: RetryDecision, outcome: ExchangeOutcome, load: Load) -> Verdict {
+    private func decided(_ decision: RetryDecision, outcome: ExchangeOutcome, load: any LoadView) -> Verdict {
         switch decision {
         case .giveUp: return .pass
         case .retry(let wait): return retry(after: wait, outcome: outcome, load: load)
-        case .fail(let error): return .fail(LoadError(thrown: error), showing: outcome.response)
+        case .fail(let error): return .fail(LoadError(thrown: error), showing: outcome.ownResponse)
         }
     }
 
-    private func retry(after wait: Duration, outcome: ExchangeOutcome, load: Load) -> Verdict {
+    private func retry(after wait: Duration, outcome: ExchangeOutcome, load: any LoadView) -> Verdict {
         guard let memory = load.memory, let interception = memory.interception else { return .pass }
         if let refusal = refusal(of: wait, interception: interception, load: load) {
             interception.refusal = refusal
             return .pass
         }
-        load.trace?.retries(as: interception.attempt + 1, after: wait)
-        let repetition = leaveAttempt(outcome, load: load)
-        interception.begin(repetition, after: outcome.response?.statusCode, waiting: wait)
-        return .send(RequestDraft(load.ownWire), from: .interceptors)
+        return .retry(after: wait)
     }
 
-    private func refusal(of wait: Duration, interception: Interception, load: Load) -> RetryRefusal? {
+    private func refusal(of wait: Duration, interception: Interception, load: any LoadView) -> RetryRefusal? {
         if !canSendBodyAgain(load) { return .bodyIsGone }
         if interception.attempt >= Interception.mostAttempts { return .tooManyAttempts }
         let now = load.session.loop.now
         return now + max(wait, .zero) >= load.time.end(at: now) ? .waitIsTooLong(wait) : nil
     }
 
-    /// Ends the present attempt, and keeps what the next one needs.
-    private func leaveAttempt(_ outcome: ExchangeOutcome, load: Load) -> Interception.Repetition {
-        if load.response != nil { load.startConsumerOver() }
-        guard load.memory?.foreign == nil else {
-            load.leaveForeign(outcome.response)
-            // No class has answered about the target of a redirect: begin again where it came from.
-            guard let unsent = load.memory?.takeUnsent(), let former = unsent.history?.former,
-                unsent.keepsBody || !former.wire.hasBody
-            else { return Interception.Repetition() }
-            load.memory?.request = former.request
-            return Interception.Repetition(former: former.wire, body: unsent.body)
-        }
-        let repetition = Interception.Repetition(former: load.transfer?.request, body: load.transfer?.surrenderBody())
-        load.leave(outcome.response)
-        return repetition
-    }
-
     private func waitToRepeat(
         _ wait: Duration,
         interception: Interception,
         draft: inout RequestDraft,
-        load: Load
+        load: any LoadView
     ) -> Preparation {
         guard wait > .zero else { return beginRepetition(interception, draft: &draft, load: load) }
         return .later(asking: nil) { [self] reply in
@@ -192,10 +160,10 @@ final class InterceptorStep: LoadStep {
     private func beginRepetition(
         _ interception: Interception,
         draft: inout RequestDraft,
-        load: Load
+        load: any LoadView
     ) -> Preparation {
         guard let memory = load.memory else { return .goOn }
-        guard memory.headBytes <= Load.headBudget else { return .fail(.tooManyHeads) }
+        guard memory.headBytes <= LoadMemory.headBudget else { return .fail(.tooManyHeads) }
         // In another origin only the redirect rules know what the request may hold.
         guard !memory.hasLeftOrigin else {
             return repeatAttempt(memory.request, interception: interception, draft: &draft, load: load)
@@ -207,8 +175,7 @@ final class InterceptorStep: LoadStep {
                 return repeatAttempt(adapted.request, interception: interception, draft: &draft, load: load)
             }
             interception.takeRepetition()?.body?.close()
-            loadAnew(adapted.request, wire: OwnRequest(adapted.frozen), draft: &draft, load: load)
-            return .goOn
+            return loadAnew(adapted.request, wire: OwnRequest(adapted.frozen), draft: &draft)
         }
     }
 
@@ -217,25 +184,18 @@ final class InterceptorStep: LoadStep {
         _ request: URLRequest,
         interception: Interception,
         draft: inout RequestDraft,
-        load: Load
+        load: any LoadView
     ) -> Preparation {
-        guard let task = load.handle, let repetition = interception.takeRepetition() else { return .goOn }
+        guard let repetition = interception.takeRepetition() else { return .goOn }
         if let former = repetition.former {
-            switch load.sending(request, inPlaceOf: former, body: repetition.body, after: nil) {
-            case .send(let made, let entry):
-                draft = made
-                return .goOnAt(entry)
-            case .fail(let error, _): return .fail(error)
-            case .pass, .later, .answer: return .goOn
-            }
+            return .send(NextRequest(request, inPlaceOf: former), body: repetition.body)
         }
         // The URL protocol class that loaded it may refuse it this time.
-        let defaults = load.headers(of: task, for: request)
+        let defaults = load.headers(for: request)
         let wire = Result { () throws(RequestRejection) in
             try load.presentBody.freeze(request, with: defaults, settings: load.session.settings)
         }
-        loadAnew(request, wire: OwnRequest(wire), draft: &draft, load: load)
-        return .goOn
+        return loadAnew(request, wire: OwnRequest(wire), draft: &draft)
     }
 }
 
@@ -251,7 +211,8 @@ extension SessionCore {
 }
 
 extension ExchangeOutcome {
-    fileprivate var response: HTTPURLResponse? {
+    /// Unless it leads elsewhere.
+    fileprivate var ownResponse: HTTPURLResponse? {
         switch self {
         case .response(let pending): pending.response
         case .foreignResponse(let response, _): response as? HTTPURLResponse
@@ -260,15 +221,15 @@ extension ExchangeOutcome {
     }
 }
 
-extension Load {
+extension LoadView {
     /// The context of the code that resumed the task; an empty one if the program has added interceptors since.
-    fileprivate func takeCallerContext() -> CallerContext {
-        snapshot.withLock { $0.takeContext() } ?? CallerContext(preferring: session.world.interceptorExecutor)
+    fileprivate var callerContext: CallerContext {
+        handle?.snapshot.withLock { $0.takeContext() } ?? CallerContext(preferring: session.world.interceptorExecutor)
     }
 }
 
 extension WireRequest {
-    fileprivate var hasBody: Bool { body.data != nil || body.isStreamed || body.length ?? 0 > 0 }
+    var hasBody: Bool { body.data != nil || body.isStreamed || body.length ?? 0 > 0 }
 }
 
 extension LoadError {

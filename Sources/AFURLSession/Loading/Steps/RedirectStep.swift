@@ -5,7 +5,7 @@ import Foundation
 
 /// Follows responses that send the task to another URL, after asking the delegate.
 final class RedirectStep: LoadStep {
-    func judge(_ outcome: ExchangeOutcome, of load: Load) -> Verdict {
+    func judge(_ outcome: ExchangeOutcome, of load: any LoadView) -> Verdict {
         switch outcome {
         case .response(let pending) where pending.mayRedirect:
             pending.transfer == nil ? judgeSoon(pending, load: load) : judge(pending, load: load)
@@ -16,7 +16,7 @@ final class RedirectStep: LoadStep {
 
     /// Decides about a stored redirect in a later turn of the loop: the target may be a stored redirect as well, and
     /// each further one would be a few calls deeper on the stack.
-    private func judgeSoon(_ pending: PendingResponse, load: Load) -> Verdict {
+    private func judgeSoon(_ pending: PendingResponse, load: any LoadView) -> Verdict {
         .later(asking: nil) { [self] reply in
             let waiting = LoopBound(
                 confined: { reply { [self] load, _ in judge(pending, load: load) } },
@@ -28,7 +28,7 @@ final class RedirectStep: LoadStep {
 
     // MARK: - Redirects of servers
 
-    private func judge(_ pending: PendingResponse, load: Load) -> Verdict {
+    private func judge(_ pending: PendingResponse, load: any LoadView) -> Verdict {
         guard let request = load.presentRequest else { return .pass }
         let question = RedirectRules.Question(
             request: request,
@@ -56,7 +56,7 @@ final class RedirectStep: LoadStep {
         _ request: URLRequest?,
         to proposal: RedirectRules.Proposal,
         pending: PendingResponse,
-        load: Load
+        load: any LoadView
     ) -> Verdict {
         guard let request else { return .pass }
         let isUnchanged = request.isUnanswered || proposal.isForeign && request.url == proposal.request.url
@@ -68,7 +68,7 @@ final class RedirectStep: LoadStep {
     private func followUnasked(
         _ proposal: RedirectRules.Proposal,
         pending: PendingResponse,
-        load: Load
+        load: any LoadView
     ) -> Verdict {
         if let objection = proposal.objection { return refuse(objection, pending: pending) }
         return follow(proposal.request, proposal: proposal, pending: pending, load: load)
@@ -82,15 +82,14 @@ final class RedirectStep: LoadStep {
         _ request: URLRequest,
         proposal: RedirectRules.Proposal,
         pending: PendingResponse,
-        load: Load
+        load: any LoadView
     ) -> Verdict {
         guard let present = load.presentRequest else { return .pass }
-        let memory = load.memory(beginningWith: present)
         var leavesOrigin = proposal.leavesOrigin
         var request = request.openingWebSocket(like: proposal.request)
         // The delegate may name another URL than the server: the same rules hold for it.
         if let target = request.target {
-            let (from, policy) = (pending.request.endpoint, load.redirectPolicy(of: memory.request))
+            let (from, policy) = (pending.request.endpoint, load.redirectPolicy(of: present))
             if let url = request.url, let secured = load.session.withTLS(url, to: target.endpoint) {
                 request.url = secured
             } else if from.scheme == .https, target.endpoint.scheme == .http, !policy.allowsPlainText {
@@ -99,35 +98,11 @@ final class RedirectStep: LoadStep {
             leavesOrigin = !RedirectRules.isSameOrigin(from, to: target.endpoint, policy: policy)
             if leavesOrigin { request = RedirectRules.withoutSecrets(request, known: proposal.request, policy: policy) }
         }
-        memory.redirects += 1
-        load.trace?.redirected(pending.response.statusCode, to: request.url)
-        memory.hasLeftOrigin = memory.hasLeftOrigin || leavesOrigin
-        let keepsBody = proposal.keepsBody && request.keepsBody(of: proposal.request)
-        store(pending, load: load)
-        let body = pending.transfer?.surrenderBody()
-        return load.sending(
-            request,
-            inPlaceOf: pending.request,
-            body: body,
-            keepsBody: keepsBody,
-            after: pending.response,
-            from: .classes
-        )
-    }
-
-    /// Stores a redirect without asking the delegate, and without reading more of its body than otherwise.
-    private func store(_ pending: PendingResponse, load: Load) {
-        guard let transfer = pending.transfer else { return }
-        // A coded body would have to be decoded first, only for the cache.
-        guard !pending.response.headers.contains("Content-Encoding"),
-            let writer = load.cacheWriter(for: pending.response, of: transfer)
-        else { return }
-        pending.body.withUnsafeBytes { writer.append($0) }
-        switch pending.end {
-        case nil: load.memory?.redirectWriter = writer
-        case .finished: writer.finish()
-        case .failed: break
-        }
+        var next = NextRequest(request, inPlaceOf: pending.request)
+        next.keepsBody = proposal.keepsBody && request.keepsBody(of: proposal.request)
+        next.redirectLeavesOrigin = leavesOrigin
+        next.entry = .classes
+        return .send(next)
     }
 
     // MARK: - Asking
@@ -136,8 +111,8 @@ final class RedirectStep: LoadStep {
     private func ask(
         about response: HTTPURLResponse,
         request: URLRequest,
-        load: Load,
-        answered: @escaping (URLRequest?, Load) -> Verdict
+        load: any LoadView,
+        answered: @escaping (URLRequest?, any LoadView) -> Verdict
     ) -> Verdict? {
         guard let (delegate, task) = load.taskDelegate, !load.session.isMissing(.willRedirect, in: delegate) else {
             return nil
@@ -164,20 +139,17 @@ final class RedirectStep: LoadStep {
 
     // MARK: - Redirects of classes
 
-    private func judge(_ request: URLRequest, response: URLResponse, load: Load) -> Verdict {
+    private func judge(_ request: URLRequest, response: URLResponse, load: any LoadView) -> Verdict {
         guard let memory = load.memory else { return .pass }
         // The class has delivered a part of what it now leads away from.
-        if load.response != nil {
-            guard load.consumer.mayStartOver else { return .fail(.redirect(.responseIsTaken)) }
-            load.startConsumerOver()
-        }
+        guard load.delivered.mayStartOver else { return .fail(.redirect(.responseIsTaken)) }
         let redirect: ProtocolRedirect
         do throws(RedirectFailure) {
             redirect = try ProtocolRedirect(to: request, after: memory, policy: load.redirectPolicy(of: memory.request))
         } catch {
             return .fail(.redirect(error), showing: response)
         }
-        let answered = { [self] (request: URLRequest?, load: Load) -> Verdict in
+        let answered = { [self] (request: URLRequest?, load: any LoadView) -> Verdict in
             guard let request else { return .pass }
             return follow(
                 request.isUnanswered ? redirect.request : request,
@@ -196,7 +168,7 @@ final class RedirectStep: LoadStep {
         _ request: URLRequest,
         proposal: URLRequest,
         response: URLResponse,
-        load: Load
+        load: any LoadView
     ) -> Verdict {
         guard let memory = load.memory else { return .pass }
         var request = request.openingWebSocket(like: proposal)
@@ -212,55 +184,12 @@ final class RedirectStep: LoadStep {
         let mayKeepBody =
             request.contents.method == memory.request.contents.method && !ProtocolRedirect.dropsBody(response)
             && !memory.hasDroppedBody
-        memory.redirects += 1
-        memory.hasLeftOrigin = memory.hasLeftOrigin || leavesOrigin
         if !mayKeepBody, ["GET", "HEAD"].contains(request.contents.method) { request.httpBody = nil }
-        load.leaveForeign(response)
-        memory.request = request
-        load.becomes(request)
-        guard let task = load.handle else { return .pass }
-        let defaults = load.headers(of: task, for: request)
-        let keepsBody = mayKeepBody && !load.body.isReplaced(in: request)
-        return .send(
-            draft(of: request, defaults: defaults, keepsBody: keepsBody, after: response, load: load),
-            from: .classes
-        )
-    }
-
-    /// The request as the network gets it, if no class takes the target. Never a file.
-    private func draft(
-        of request: URLRequest,
-        defaults: HeaderDefaults,
-        keepsBody: Bool,
-        after response: URLResponse,
-        load: Load
-    ) -> RequestDraft {
-        var made = request
-        switch load.body {
-        case .request: break
-        case .data(let data): if keepsBody { made.httpBody = data }
-        // Open the file, or ask for the stream, anew: the class may have read the one it got.
-        case .file, .streamed: if made.bodyStream != nil { made.httpBodyStream = nil }
-        }
-        let isStreamed = if case .streamed = load.body { keepsBody } else { made.bodyStream != nil }
-        var draft = RequestDraft(
-            OwnRequest(
-                Result { () throws(RequestRejection) in
-                    try RequestFreezer.freeze(
-                        made,
-                        defaults: defaults,
-                        plan: isStreamed ? .stream : .own,
-                        expectsContinueAbove: load.session.settings.expectsContinueAbove
-                    )
-                }
-            )
-        )
-        draft.keepsBody = keepsBody
-        let history = DraftHistory()
-        history.cause = response
-        history.forNetwork = (made, hasDroppedBody: !keepsBody)
-        draft.history = history
-        return draft
+        var next = NextRequest(request, inPlaceOf: nil)
+        next.keepsBody = mayKeepBody && !load.body.isReplaced(in: request)
+        next.redirectLeavesOrigin = leavesOrigin
+        next.entry = .classes
+        return .send(next)
     }
 }
 

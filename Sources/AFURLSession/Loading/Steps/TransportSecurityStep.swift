@@ -12,33 +12,30 @@ final class TransportSecurityStep: LoadStep {
         self.store = store
     }
 
-    func prepare(_ draft: inout RequestDraft, of load: Load) -> Preparation {
+    func prepare(_ draft: inout RequestDraft, of load: any LoadView) -> Preparation {
         // First whether anything can be forbidden: to take the request out of the draft costs more than to ask.
         guard load.session.mayForbid, case .ready(let request) = draft.wire, load.session.forbids(request) else {
             return .goOn
         }
-        guard let task = load.handle, var made = load.presentRequest, let url = made.url,
+        guard var made = load.presentRequest, let url = made.url,
             let secured = load.session.withTLS(url, to: request.endpoint)
         else { return .fail(.plainTextForbidden) }
         made.url = secured
         do throws(RequestRejection) {
-            draft.wire = .ready(try load.freeze(made, former: request, with: load.headers(of: task, for: made)))
+            draft.wire = .ready(try load.freeze(made, former: request))
         } catch {
             return .fail(.rejected(error))
         }
-        load.memory(beginningWith: made).request = made
-        load.becomes(made)
-        return .goOn
+        return .goOnWith(made)
     }
 
     /// The store came to know the host while the request waited for a connection: prepares the request anew.
-    func judge(_ outcome: ExchangeOutcome, of load: Load) -> Verdict {
-        guard case .failure(.plainTextForbidden) = outcome, let former = load.transfer,
-            let url = load.presentRequest?.url,
+    func judge(_ outcome: ExchangeOutcome, of load: any LoadView) -> Verdict {
+        guard case .failure(let failure) = outcome, case .plainTextForbidden = failure.error,
+            let former = load.transfer, let url = load.presentRequest?.url,
             load.session.withTLS(url, to: former.request.endpoint) != nil
         else { return .pass }
-        defer { former.cancel() }
-        return load.sendingAnew(inPlaceOf: former)
+        return load.presentAgain(inPlaceOf: former).map(Verdict.send) ?? .pass
     }
 
     func learn(from head: ResponseHead, of transfer: Transfer, for owner: any RequestOwner) {
