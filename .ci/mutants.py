@@ -8,6 +8,8 @@ begin and end. That a change compiles is not known beforehand; .ci/mutate leaves
 import re
 from dataclasses import dataclass, field
 
+from literals import quiet_parts
+
 # What an operator becomes.
 OPERATORS = {
     "==": ("!=", "ComparisonPrecedence", "Equatable"), "!=": ("==", "ComparisonPrecedence", "Equatable"),
@@ -18,8 +20,8 @@ OPERATORS = {
 }
 
 TOKEN = re.compile(
-    r"(?P<space>[ \t]+)|(?P<line>\n)|(?P<comment>//[^\n]*|/\*)"
-    r'|(?P<string>#*"(?:"")?)|(?P<number>\d[\w]*(?:\.\d\w*)?)|(?P<word>[A-Za-z_$#@`][\w`]*)'
+    r"(?P<space>[ \t]+)|(?P<line>\n)|(?P<comment>//|/\*)"
+    r'|(?P<string>#*")|(?P<number>\d[\w]*(?:\.\d\w*)?)|(?P<word>[A-Za-z_$#@`][\w`]*)'
     r"|(?P<open>[({\[])|(?P<close>[)}\]])|(?P<mark>[,;:])|(?P<operator>->|[-+*/%=<>!&|^~?.\\]+)|(?P<other>.)"
 )
 CONTROL = {"if", "guard", "while", "for", "switch", "do", "repeat", "defer", "catch", "else"}
@@ -83,52 +85,17 @@ class Block:
 def tokens_of(text):
     """The tokens of a source, without space and comments; a string literal is one token."""
     found, at, fresh = [], 0, True
+    ends = {start if literal is None else literal: end for start, end, literal in quiet_parts(text)}
     while at < len(text):
         match = TOKEN.match(text, at)
-        kind, end = match.lastgroup, match.end()
+        kind, end = match.lastgroup, ends.get(at, match.end())
         if kind == "line":
             fresh = True
-        elif kind == "comment" and match[0] == "/*":
-            end = end_of_comment(text, at)
-        elif kind == "string":
-            end = end_of_string(text, at, match[0])
-        if kind not in ("space", "line", "comment"):
+        elif kind not in ("space", "comment"):
             found.append(Token(kind, text[at:end], at, end, fresh))
             fresh = False
         at = end
     return found
-
-
-def end_of_comment(text, at):
-    depth = 0
-    for mark in re.compile(r"/\*|\*/").finditer(text, at):
-        depth += 1 if mark[0] == "/*" else -1
-        if depth == 0:
-            return mark.end()
-    return len(text)
-
-
-def end_of_string(text, at, opening):
-    hashes = opening.count("#")
-    quote = opening[hashes:] + "#" * hashes
-    escape = "\\" + "#" * hashes
-    at += len(opening)
-    while at < len(text):
-        if text.startswith(quote, at):
-            return at + len(quote)
-        if text.startswith(escape + "(", at):
-            depth, at = 1, at + len(escape) + 1
-            while depth and at < len(text):
-                if text[at] == '"':
-                    at = end_of_string(text, at, '"')
-                    continue
-                depth += {"(": 1, ")": -1}.get(text[at], 0)
-                at += 1
-        elif text.startswith(escape, at):
-            at += len(escape) + 1
-        else:
-            at += 1
-    return len(text)
 
 
 def siblings(texts):
