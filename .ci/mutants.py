@@ -37,6 +37,12 @@ MODIFIERS = {"public", "package", "internal", "fileprivate", "private", "static"
 ACCESSORS = {"get", "set", "didSet", "willSet", "_read", "_modify"}
 # Bugs of our own, which no test can reach.
 UNTOUCHED = {"precondition", "preconditionFailure", "assert", "assertionFailure", "fatalError"}
+# Statements that stay.
+KEPT = CONTROL | DECLARATIONS | UNTOUCHED | ACCESSORS | {"return", "throw", "break", "continue", "fallthrough", "default"}
+# What a line goes on with, or behind.
+GO_ON_WITH = {"else", "{", "where", "catch", "throws", "in"}
+GO_ON_BEHIND = {",", "(", "[", ":", "throw", "in", "else", "try", "await"}
+CONDITIONAL = {"guard", "if", "while", "for"}
 
 
 @dataclass
@@ -65,11 +71,15 @@ class Mutant:
 
 @dataclass
 class Block:
-    kind: str                       # code, type, switch, enum, accessors, group, closure
+    """What stands between two braces."""
+    kind: str                       # code, type, switch, enum, closure
     owner: str = ""                 # what its brace belongs to
     place: str = ""
+    returns: bool = False           # a value is expected of it
+    initializer: bool = False
     begun: int = -1                 # the first token of the statement under way
     lead: str = ""                  # its first word that is no modifier
+    name: str = ""                  # the word behind that
     pending: str = ""               # a control word whose brace is still to come
     conditions: int = -1            # where the condition under way begins
     equals: bool = False            # a depth-0 `=` was seen in the statement
@@ -77,9 +87,6 @@ class Block:
     header: bool = False            # in the head of a declaration
     where: bool = False
     statements: list = field(default_factory=list)
-    returns: bool = False           # a value is expected of it
-    initializer: bool = False
-    parameters: int = -1            # the `in` after those of a closure
 
 
 def tokens_of(text):
@@ -115,7 +122,8 @@ def siblings(texts):
 
 
 class Writer:
-    """Finds the mutants of one source and writes them into it."""
+    """Finds the mutants of one source and writes them into it. Two places in its tokens say what is meant: the first one, and
+    the one behind the last."""
 
     def __init__(self, path, text, number, cases, left_out, tokens=tokens_of):
         self.path, self.text, self.cases, self.left_out = path, text, cases, left_out
@@ -124,13 +132,34 @@ class Writer:
         self.mutants, self.edits = [], []  # edits: (offset, order, length, new text, mutants)
         self.operators = []             # (number, operator)
         self.lines = text.split("\n")
-        self.seen = {}
+        self.seen, self.partner, opened = {}, {}, []
+        for index, token in enumerate(self.tokens):
+            if token.kind == "open":
+                opened.append(index)
+            elif token.kind == "close" and opened:
+                self.partner[index] = opened.pop()
+                self.partner[self.partner[index]] = index
+
+    def level(self, first, end):
+        """The tokens that are not within brackets, with the opening ones."""
+        while first < end and self.tokens[first].kind != "close":
+            yield first
+            first = self.partner.get(first, first) + 1
+
+    def next(self, first, end, wanted):
+        return next((index for index in self.level(first, end) if self.tokens[index].text in wanted), end)
+
+    def text_of(self, first, end):
+        return self.text[self.tokens[first].start:self.tokens[end - 1].end]
+
+    def excerpt(self, first, end):
+        return " ".join(re.sub(r"\s//[^\n]*", "", self.text_of(first, end)).split())
 
     # MARK: Mutants
 
-    def add(self, token, what, place):
+    def add(self, index, what, place):
         """A new mutant's number; None if it is left out."""
-        line = self.text.count("\n", 0, token.start) + 1
+        line = self.text.count("\n", 0, self.tokens[index].start) + 1
         mutant = Mutant(self.path, place, line, self.lines[line - 1].strip(), what)
         alike = (place, what, mutant.text)
         mutant.again = self.seen.get(alike, 0)
@@ -142,12 +171,15 @@ class Writer:
         self.mutants.append(mutant)
         return mutant.number
 
-    def replace(self, token, new, *numbers):
-        self.edits.append((token.start, 1, token.end - token.start, new, numbers))
+    def replace(self, index, new, *numbers):
+        token = self.tokens[index]
+        self.edits.append((token.start, (2, 0), token.end - token.start, new, numbers))
 
-    def surround(self, first, last, before, after, *numbers):
-        self.edits.append((first.start, 0, 0, before, numbers))
-        self.edits.append((last.end, -1, 0, after, numbers))
+    def surround(self, first, end, before, after, *numbers):
+        """Inner texts are written within outer ones: an outer one begins before and ends after them."""
+        begun, ended = self.tokens[first].start, self.tokens[end - 1].end
+        self.edits.append((begun, (1, begun - ended), 0, before, numbers))
+        self.edits.append((ended, (0, ended - begun), 0, after, numbers))
 
     def written(self):
         """The source with its switches, and where each is: {number: (line, column, last line, width)}."""
@@ -174,286 +206,202 @@ class Writer:
     # MARK: Reading
 
     def find(self):
-        blocks = [Block("type")]
-        tokens = self.tokens
-        for index, token in enumerate(tokens):
-            block = blocks[-1]
-            previous = tokens[index - 1] if index else None
-            following = tokens[index + 1] if index + 1 < len(tokens) else None
-            braced = block.kind != "group"
-            if index <= block.parameters:
-                # What stands there names things, and decides nothing.
-                continue
-            if token.kind == "close":
-                self.end_condition(block, previous)
-                self.end_statement(block, index - 1)
-                if token.text == "}":
-                    self.close(block)
-                blocks.pop()
-                continue
-            if braced and self.begins_statement(block, token, previous):
-                self.end_statement(block, index - 1)
-                self.begin_statement(block, index)
-            if token.kind == "open":
-                blocks.append(self.opened(blocks, token, previous))
-                if blocks[-1].kind == "closure":
-                    blocks[-1].parameters = self.end_of_parameters(index)
-                if blocks[-1].kind != "group":
-                    self.end_condition(block, previous)
-                continue
-            if braced:
-                self.read(block, index, token, previous, following)
-            if self.is_code(blocks):
-                self.mutate(blocks, token, previous, following)
+        self.braced(0, len(self.tokens), Block("type"))
         return self.mutants
 
-    def begins_statement(self, block, token, previous):
-        if block.begun < 0:
+    def braced(self, index, end, block):
+        while index < end:
+            if self.begins_statement(block, index):
+                self.end_statement(block, index)
+                self.begin_statement(block, index)
+            if self.tokens[index].kind == "open":
+                index = self.bracket(index, block, self.opened(block, index))
+                continue
+            self.read(block, index)
+            self.mutate(block, index)
+            index += 1
+        self.end_condition(block, end)
+        self.end_statement(block, end)
+        self.leave_out(block)
+
+    def bracket(self, index, block, inner):
+        """Reads what stands in brackets, `inner` if these are braces, and gives what comes behind them."""
+        at, end = index + 1, self.partner[index]
+        if self.tokens[index].text == "{":
+            if inner.kind == "closure":
+                at = self.code_of_closure(at, end)
+            self.braced(at, end, inner)
+        else:
+            while at < end:
+                if self.tokens[at].kind == "open":
+                    at = self.bracket(at, block, Block("closure", "closure", block.place, returns=True))
+                else:
+                    self.mutate(block, at)
+                    at += 1
+        return end + 1
+
+    def code_of_closure(self, first, end):
+        """Behind the `in` on the line of its brace: what stands before names things, and decides nothing."""
+        for index in self.level(first, end):
+            if self.tokens[index].newline or self.tokens[index].text in ("{", "for"):
+                break
+            if self.tokens[index].text == "in":
+                return index + 1
+        return first
+
+    def begins_statement(self, block, index):
+        token, previous = self.tokens[index], self.tokens[index - 1]
+        if block.begun < 0 or previous.text == ";":
             return True
-        if previous and previous.text == ";":
-            return True
-        if not token.newline or block.label:
+        if not token.newline or block.label or token.kind == "mark" or previous.text in GO_ON_BEHIND \
+                or token.text in GO_ON_WITH or block.pending and block.lead == block.pending in CONDITIONAL:
             return False
         if token.kind == "operator" and (token.text not in ("!", "-", "&") or previous.kind == "operator"):
             return False
-        if token.text in ("else", "{", "where", "catch", "?", ":", ",", "throws", "in") or token.kind == "mark":
-            return False
-        if previous.kind == "operator" and previous.text not in ("!", "?") or previous.text in (",", "(", "[", ":"):
-            return False
-        if block.pending in ("guard", "if", "while", "for") and block.lead == block.pending:
-            return False
-        return previous.text not in ("throw", "in", "else", "try", "await")
+        return previous.kind != "operator" or previous.text in ("!", "?")
 
     def begin_statement(self, block, index):
-        block.begun, block.equals, block.header, block.where = index, False, False, False
-        words = self.tokens[index:index + 12]
-        lead, skip = "", 0
-        for token in words:
-            if skip:
-                skip += {"(": 1, ")": -1}.get(token.text, 0)
-                if skip == 1:
-                    skip = 0
-                continue
-            if token.text in MODIFIERS or token.text.startswith("@"):
-                continue
-            if token.text == "(" and lead == "":
-                skip = 2  # the arguments of a modifier or an attribute
-                continue
-            lead = token.text
-            break
-        if words[0].kind == "open":
-            lead = words[0].text
-        block.lead = lead
-        block.header = lead in HEADED
-        block.label = lead in ("case", "default") and block.kind in ("switch", "enum")
-        block.pending = ""
-        block.conditions = -1
+        block.begun, block.equals, block.where, block.pending, block.conditions = index, False, False, "", -1
+        while self.tokens[index].text in MODIFIERS or self.tokens[index].text.startswith("@"):
+            index += 1
+            if self.tokens[index].text == "(":  # the arguments of a modifier or an attribute
+                index = self.partner[index] + 1
+        block.lead = self.tokens[index].text
+        block.name = self.tokens[index + 1].text if index + 1 < len(self.tokens) else ""
+        block.header = block.lead in HEADED
+        block.label = block.lead in ("case", "default") and block.kind in ("switch", "enum")
 
-    def read(self, block, index, token, previous, following):
+    def read(self, block, index):
+        token, previous = self.tokens[index], self.tokens[index - 1]
         text = token.text
-        if token.kind == "operator" and text == "=":
+        if text == "=":
             block.equals = True
         if block.label:
             if text == "where":
                 block.where, block.conditions = True, index + 1
             elif text in (":", ",") and block.where:
-                self.end_condition(block, previous)
+                self.end_condition(block, index)
                 block.where = False
             if text == ":" and block.kind == "switch":
                 block.label, block.begun = False, -1
-            return
-        if token.kind != "word" or block.header:
-            if text == "," and block.conditions >= 0:
-                self.end_condition(block, previous)
+        elif text == "," and block.conditions >= 0:
+            self.end_condition(block, index)
+            block.conditions = index + 1
+        elif text == "else" and block.pending == "guard":
+            self.end_condition(block, index)
+            block.pending = "else"
+        elif text in CONTROL and previous.text != "." and not block.header:
+            block.pending = text
+            if text in ("if", "guard", "while"):
                 block.conditions = index + 1
-            return
-        if text in CONTROL and previous and previous.text != ".":
-            if text == "else":
-                if block.pending == "guard":
-                    self.end_condition(block, previous)
-                block.pending = "else"
-            else:
-                block.pending = text
-                if text in ("if", "guard", "while"):
-                    block.conditions = index + 1
         elif text == "where" and block.pending == "for":
             block.conditions = index + 1
 
-    def opened(self, blocks, token, previous):
-        block = blocks[-1]
-        place = block.place
-        if token.text != "{":
-            return Block("group", place=place)
-        if block.kind == "group":
-            return Block("closure", "closure", place, returns=True)
-        lead, name = block.lead, ""
+    def opened(self, block, index):
+        """The block that a brace opens; it ends a condition."""
+        if self.tokens[index].text != "{":
+            return None
+        self.end_condition(block, index)
+        lead, inner, owner = block.lead, f"{block.place}.{block.name}".strip("."), block.pending or block.lead
         if block.pending:
-            kind = "switch" if block.pending == "switch" else "code"
+            block.pending = ""
             # As a value, every branch is one.
-            returns = block.equals or lead == "return" or (block.returns and lead in ("if", "switch"))
-            owner, block.pending = block.pending, ""
-            return Block(kind, owner, place, returns=returns, initializer=block.initializer)
+            returns = block.equals or lead == "return" or block.returns and lead in ("if", "switch")
+            return Block("switch" if owner == "switch" else "code", owner, block.place, returns, block.initializer)
         if lead in TYPES:
-            name = self.named(block)
             block.header = False
-            kind = "enum" if lead == "enum" else "type"
-            return Block(kind, lead, f"{place}.{name}".strip("."))
+            return Block("enum" if lead == "enum" else "type", lead, inner)
         if lead in ("func", "init", "deinit", "subscript"):
-            name = lead if lead != "func" else self.named(block)
             block.header = False
-            head = self.tokens[block.begun:self.tokens.index(token, block.begun)]
-            returns = any(t.text == "->" for t in head) or lead == "subscript"
-            return Block("code", lead, f"{place}.{name}".strip("."), returns=returns, initializer=lead == "init")
+            returns = any(token.text == "->" for token in self.tokens[block.begun:index]) or lead == "subscript"
+            return Block("code", lead, inner if lead == "func" else f"{block.place}.{lead}".strip("."), returns, lead == "init")
         if lead in ("var", "let") and not block.equals:
-            return Block("code", lead, f"{place}.{self.named(block)}".strip("."), returns=True)
+            return Block("code", lead, inner, returns=True)
         if lead in ACCESSORS:
-            return Block("code", lead, place, returns=lead == "get")
-        return Block("closure", "closure", place, returns=True)
-
-    def end_of_parameters(self, opening):
-        """The `in` on the line of a closure's brace; -1 without one."""
-        depth = 0
-        for index in range(opening + 1, len(self.tokens)):
-            token = self.tokens[index]
-            if token.newline or token.text in ("{", "}", "for"):
-                break
-            depth += {"open": 1, "close": -1}.get(token.kind, 0)
-            if token.text == "in" and depth == 0:
-                return index
-        return -1
-
-    def named(self, block):
-        words = self.tokens[block.begun:block.begun + 12]
-        for one, two in zip(words, words[1:]):
-            if one.text == block.lead:
-                return two.text
-        return ""
-
-    def is_code(self, blocks):
-        for block in reversed(blocks):
-            if block.kind == "group":
-                continue
-            if block.header or block.lead in UNTOUCHED or block.lead.startswith("#"):
-                return False
-            if block.kind == "enum" and block.lead == "case":
-                return False
-            return block.kind in ("code", "closure", "switch") or block.equals
-        return False
+            return Block("code", lead, block.place, returns=lead == "get")
+        return Block("closure", "closure", block.place, returns=True)
 
     # MARK: Changes
 
-    def mutate(self, blocks, token, previous, following):
-        block = next(b for b in reversed(blocks) if b.kind != "group")
-        place, label = block.place, block.label and not block.where
-        if token.kind == "number" and previous.text != "." and re.fullmatch(r"\d[\d_]*|0x[\dA-Fa-f_]+", token.text):
-            more = self.add(token, f"{token.text} to {token.text} + 1", place)
-            less = self.add(token, f"{token.text} to {token.text} - 1", place)
-            if more or less:
-                self.replace(token, f"AFliteral({more or 0}, {less or 0}, {token.text})", *filter(None, (more, less)))
-        elif token.text in ("true", "false") and token.kind == "word" and not label:
-            other = "false" if token.text == "true" else "true"
-            if number := self.add(token, f"{token.text} to {other}", place):
-                self.replace(token, f"AFflip({number}, {token.text})", number)
-        elif label:
+    def mutate(self, block, index):
+        """Changes one token, if it is code."""
+        token, previous, following = self.tokens[index], self.tokens[index - 1], self.tokens[min(index + 1, len(self.tokens) - 1)]
+        if block.header or block.lead in UNTOUCHED or block.lead.startswith("#") or block.kind == "enum" and block.lead == "case" \
+                or block.kind not in ("code", "closure", "switch") and not block.equals:
             return
-        elif token.kind == "operator" and token.text in OPERATORS and self.is_binary(token, previous, following):
-            if following.text == "nil" or previous.text == "nil" or following.kind == "string":
+        text, place, begins = token.text, block.place, previous.end < token.start or previous.kind == "open"
+        if token.kind == "number" and previous.text != "." and re.fullmatch(r"\d[\d_]*|0x[\dA-Fa-f_]+", text):
+            more, less = (self.add(index, f"{text} to {text} {sign} 1", place) for sign in "+-")
+            if more or less:
+                self.replace(index, f"AFliteral({more or 0}, {less or 0}, {text})", *filter(None, (more, less)))
+        elif block.label and not block.where:
+            return
+        elif token.kind == "word" and text in ("true", "false"):
+            if number := self.add(index, f"{text} to {'false' if text == 'true' else 'true'}", place):
+                self.replace(index, f"AFflip({number}, {text})", number)
+        elif token.kind != "operator":
+            return
+        elif text in OPERATORS and previous.end < token.start and following.start > token.end:
+            if "nil" in (following.text, previous.text) or following.kind == "string" \
+                    or text in ("==", "!=") and self.is_whole_condition(block, index):
                 return
-            if token.text in ("==", "!=") and self.is_whole_condition(block, token):
-                return
-            new = OPERATORS[token.text][0]
-            if number := self.add(token, f"{token.text} to {new}", place):
-                self.operators.append((number, token.text))
-                self.replace(token, operator_name(number), number)
-        elif token.text == "!" and following and following.start == token.end and (
-                previous.end < token.start or previous.kind == "open"):
-            if block.conditions >= 0 and self.tokens[block.conditions] is token and \
-                    blocks[-1] is block and self.is_whole_condition(block, token):
-                return
-            if number := self.add(token, "! left out", place):
-                self.operators.append((number, "!"))
-                self.replace(token, operator_name(number), number)
-        elif token.kind == "operator" and token.text == "." and following and following.kind == "word" and \
-                following.text in self.cases and following.start == token.end and (
-                    previous.end < token.start or previous.kind == "open"):
-            index = self.tokens.index(following)
-            if index + 1 < len(self.tokens) and self.tokens[index + 1].start == following.end and \
-                    self.tokens[index + 1].text[0] in "(.":
-                return
-            if any(t.text in ("case", "is") for t in self.tokens[max(0, index - 3):index - 1]):
+            self.replace_operator(index, f"{text} to {OPERATORS[text][0]}", place)
+        elif text == "!" and following.start == token.end and begins:
+            if block.conditions != index or not self.is_whole_condition(block, index):
+                self.replace_operator(index, "! left out", place)
+        elif text == "." and following.text in self.cases and following.start == token.end and begins:
+            behind = self.tokens[index + 2]
+            if behind.start == following.end and behind.text[0] in "(." \
+                    or any(t.text in ("case", "is") for t in self.tokens[max(0, index - 2):index]):
                 return
             other = self.cases[following.text]
-            if number := self.add(token, f".{following.text} to .{other}", place):
-                self.replace(token, f"(AFmutant({number}) ? .{other} : .", number)
-                self.edits.append((following.end, -2, 0, ")", (number,)))
+            if number := self.add(index, f".{following.text} to .{other}", place):
+                self.replace(index, f"(AFmutant({number}) ? .{other} : .", number)
+                self.edits.append((following.end, (-1, 0), 0, ")", (number,)))
 
-    def is_binary(self, token, previous, following):
-        return previous.end < token.start and following is not None and following.start > token.end
+    def replace_operator(self, index, what, place):
+        if number := self.add(index, what, place):
+            self.operators.append((number, self.tokens[index].text))
+            self.replace(index, operator_name(number), number)
 
-    def is_whole_condition(self, block, token):
+    def is_whole_condition(self, block, index):
         """Whether nothing else decides a condition: made true or false, it says all that this could."""
-        if block.conditions < 0:
+        first = block.conditions
+        if first < 0:
             return False
-        depth = 0
-        for other in self.tokens[block.conditions:]:
-            if other.kind == "open":
-                if other.text == "{" and depth == 0:
-                    break
-                depth += 1
-            elif other.kind == "close":
-                depth -= 1
-            if depth < 0 or depth == 0 and other.text in (",", "else", ":"):
-                break
-            if other.text in ("&&", "||", "?"):
-                return False
-            if depth > 0 and other is token:
-                return False
-        return True
+        end = self.next(first, len(self.tokens), {"{", ",", "else", ":"})
+        return index in self.level(first, end) and not any(t.text in ("&&", "||", "?") for t in self.tokens[first:end])
 
-    def end_condition(self, block, last):
+    def end_condition(self, block, end):
         if block.conditions < 0:
             return
         first, block.conditions = block.conditions, -1
-        begun = self.tokens[first]
-        if begun.text in ("let", "var", "case", "true") or begun.text.startswith("#") or begun.start >= last.end:
+        if first >= end or self.tokens[first].text in ("let", "var", "case", "true") or self.tokens[first].text.startswith("#"):
             return
-        always = self.add(begun, f"`{self.excerpt(begun, last)}` always true", block.place)
-        never = self.add(begun, f"`{self.excerpt(begun, last)}` always false", block.place)
-        numbers = [*filter(None, (always, never))]
-        if numbers:
-            self.surround(begun, last, f"(AFmutant({always or 0}) ? true : AFmutant({never or 0}) ? false : (", "))",
-                          *numbers)
+        always, never = (self.add(first, f"`{self.excerpt(first, end)}` always {what}", block.place) for what in ("true", "false"))
+        if numbers := [*filter(None, (always, never))]:
+            self.surround(first, end, f"(AFmutant({always or 0}) ? true : AFmutant({never or 0}) ? false : (", "))", *numbers)
 
-    def excerpt(self, first, last):
-        return " ".join(re.sub(r"\s//[^\n]*", "", self.text[first.start:last.end]).split())
+    def end_statement(self, block, end):
+        if 0 <= block.begun < end and block.kind in ("code", "switch", "closure"):
+            block.statements.append((block.begun, end, block.lead, block.label))
+        block.begun = -1
 
-    def end_statement(self, block, last):
-        if block.begun < 0 or block.kind == "group":
-            return
-        first, block.begun = block.begun, -1
-        if last < first or block.kind not in ("code", "switch", "closure"):
-            return
-        block.statements.append((first, last, block.lead, block.label))
-
-    def close(self, block):
+    def leave_out(self, block):
         """Leaves out each statement of a block in turn, where it is no value of it."""
         alone = len(block.statements) == 1 or block.kind == "switch"
-        for first, last, lead, label in block.statements:
-            begun, ended = self.tokens[first], self.tokens[last]
-            if label or lead in CONTROL | DECLARATIONS | UNTOUCHED | ACCESSORS | {"return", "throw", "break", "continue",
-                                                                   "fallthrough", "default"}:
+        for first, end, lead, label in block.statements:
+            if label or lead in KEPT or self.tokens[first].kind != "word" or self.tokens[first].text[0] in "@#$" \
+                    or alone and block.returns:
                 continue
-            if begun.kind != "word" or begun.text.startswith(("@", "#", "$")) or alone and block.returns:
+            texts = [token.text for token in self.tokens[first:end]]
+            is_assigned = any(re.fullmatch(r"[-+*/%|&^<>]*=", text) and text not in ("==", "<=", ">=") for text in texts)
+            if block.initializer and (is_assigned or texts[:3] == ["self", ".", "init"]) \
+                    or not is_assigned and "(" not in texts and "{" not in texts \
+                    or block.owner == "closure" and len(block.statements) == 1 and not is_assigned:
                 continue
-            texts = [t.text for t in self.tokens[first:last + 1]]
-            assigned = any(re.fullmatch(r"[-+*/%|&^<>]*=", t) and t not in ("==", "<=", ">=", "!=") for t in texts)
-            if block.initializer and (assigned or texts[:3] == ["self", ".", "init"]) or not assigned and "(" not in texts and "{" not in texts:
-                continue
-            if block.owner == "closure" and len(block.statements) == 1 and not assigned:
-                continue
-            if number := self.add(begun, f"`{self.excerpt(begun, ended)[:60]}` left out",
-                                  block.place):
-                self.surround(begun, ended, f"if !AFmutant({number}) {{ ", " }", number)
+            if number := self.add(first, f"`{self.excerpt(first, end)[:60]}` left out", block.place):
+                self.surround(first, end, f"if !AFmutant({number}) {{ ", " }", number)
 
 
 def operator_name(number):

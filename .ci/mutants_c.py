@@ -39,34 +39,10 @@ class Writer(mutants.Writer):
 
     def __init__(self, path, text, number, cases, left_out):
         super().__init__(path, text, number, cases, left_out, tokens_of)
-        self.place = ""
-        self.partner = self.partners()
-
-    def partners(self):
-        found, stack = {}, []
-        for index, token in enumerate(self.tokens):
-            if token.kind == "open":
-                stack.append(index)
-            elif token.kind == "close" and stack:
-                begun = stack.pop()
-                found[begun], found[index] = index, begun
-        return found
-
-    def text_of(self, first, last):
-        """From a token up to and without another one."""
-        return self.text[self.tokens[first].start:self.tokens[last - 1].end]
-
-    def excerpt(self, first, last):
-        return " ".join(self.text_of(first, last).split())
+        self.place, self.begun = "", None
 
     def add(self, index, what):
-        return super().add(self.tokens[index], what, self.place)
-
-    def surround(self, first, last, before, after, *numbers):
-        """Inner texts are written within outer ones: an outer one begins before and ends after them."""
-        begin, end = self.tokens[first].start, self.tokens[last - 1].end
-        self.edits.append((begin, (1, begin - end), 0, before, numbers))
-        self.edits.append((end, (0, end - begin), 0, after, numbers))
+        return super().add(index, what, self.place)
 
     def written(self):
         if self.mutants:
@@ -76,22 +52,15 @@ class Writer(mutants.Writer):
     # MARK: Reading
 
     def find(self):
-        tokens, index, begun = self.tokens, 0, 0
-        while index < len(tokens):
-            token = tokens[index]
-            if token.text == "{" and index in self.partner:
-                end = self.partner[index]
-                if index and tokens[index - 1].text == ")":
-                    self.place = tokens[self.partner[index - 1] - 1].text
-                    if not hasattr(self, "begun"):
-                        self.begun = tokens[begun].start
-                    self.block(index + 1, end)
-                index = end
-            elif token.kind == "open":
-                index = self.partner.get(index, index)
-            if tokens[index].text in (";", "}"):
-                begun = index + 1
-            index += 1
+        begun = 0
+        for index in self.level(0, len(self.tokens)):
+            if self.tokens[index].text == "{" and self.tokens[index - 1].text == ")":
+                self.place = self.tokens[self.partner[index - 1] - 1].text
+                if self.begun is None:
+                    self.begun = self.tokens[begun].start
+                self.block(index + 1, self.partner[index])
+            if self.tokens[index].text in (";", "{"):
+                begun = self.partner.get(index, index) + 1
         return self.mutants
 
     def block(self, first, end):
@@ -132,15 +101,6 @@ class Writer(mutants.Writer):
         elif word not in CONTROL and word not in UNTOUCHED:
             self.simple(first, last)
         return last + 1
-
-    def next(self, first, end, wanted):
-        """The next of these tokens that is not within brackets."""
-        while first < end:
-            token = self.tokens[first]
-            if token.text in wanted:
-                return first
-            first = self.partner[first] + 1 if token.kind == "open" else first + 1
-        return end
 
     def simple(self, first, last):
         """A call, an assignment or a declaration."""
@@ -193,22 +153,16 @@ class Writer(mutants.Writer):
             first = comma + 1
 
     def brackets(self, first, last):
-        while first < last:
-            if self.tokens[first].kind == "open":
-                self.inner(first, self.partner[first])
-                first = self.partner[first]
-            first += 1
+        for index in self.level(first, last):
+            if self.tokens[index].kind == "open":
+                self.inner(index, self.partner[index])
 
     def colon(self, first, last):
         depth = 0
-        while first < last:
-            token = self.tokens[first]
-            depth += token.text == "?"
-            if token.text == ":":
-                if depth == 0:
-                    return first
-                depth -= 1
-            first = self.partner[first] + 1 if token.kind == "open" else first + 1
+        for index in self.level(first, last):
+            depth += {"?": 1, ":": -1}.get(self.tokens[index].text, 0)
+            if depth < 0:
+                return index
         return last
 
     def decides(self, first, last):
@@ -225,14 +179,10 @@ class Writer(mutants.Writer):
         if question < last:
             return self.value(first, last) if numbers else None
         for mark in ("||", "&&"):
-            parts, at = [], first
-            while (found := self.next(at, last, {mark})) < last:
-                parts.append((at, found))
-                at = found + 1
-            if parts:
-                for begun, ended in [*parts, (at, last)]:
+            if marks := [index for index in self.level(first, last) if self.tokens[index].text == mark]:
+                for begun, ended in zip([first, *(index + 1 for index in marks)], [*marks, last]):
                     self.condition(begun, ended, numbers)
-                return
+                return None
         within = first + 1 if self.tokens[first].text == "!" else first
         if self.tokens[within].text == "(" and self.partner[within] == last - 1 and self.decides(within + 1, last - 1) \
                 and self.next(within + 1, last - 1, {"&&", "||"}) < last - 1:
