@@ -1,6 +1,8 @@
 """What the programs of ./dev share. They run in the folder of the repository."""
+import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -44,8 +46,25 @@ def must(command, **environment):
         fail(f"this failed, see above: {' '.join(map(str, command))}")
 
 
+def must_test(command, log, **environment):
+    """`swift test` is content when a filter matches nothing; this is not."""
+    (ROOT / log).parent.mkdir(parents=True, exist_ok=True)
+    with (ROOT / log).open("w+b") as file:
+        good = run(command, file, **environment)
+        file.seek(0)
+        some = re.search(rb"Test run with [1-9]", file.read())
+    if not good or not some:
+        fail("a test failed, see above" if some else "no test ran: --filter needs a name of tests that there are")
+
+
 def output_of(*command):
     return subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
+
+
+def last_tag():
+    """The newest release; None before the first."""
+    tags = output_of("git", "tag", "--sort=version:refname").split()
+    return next((tag for tag in reversed(tags) if re.fullmatch(r"\d+\.\d+\.\d+", tag)), None)
 
 
 def whole(least):
@@ -56,3 +75,25 @@ def whole(least):
         return int(text)
     number.__name__ = f"number from {least}"
     return number
+
+
+def tool(name):
+    """A program of the toolchain, which is not always on PATH."""
+    paths = json.loads(output_of("swift", "-print-target-info"))["paths"]
+    path = Path(paths["runtimeResourcePath"]).parent.parent / "bin" / name
+    return path if path.exists() else fail(f"the Swift toolchain has no {name}: install a complete one from "
+                                           "https://www.swift.org/install")
+
+
+def symbol_graphs(folder, *modules):
+    """What the symbol graphs of built modules say of their public declarations. They are written into an empty folder."""
+    shutil.rmtree(ROOT / folder, ignore_errors=True)
+    (ROOT / folder).mkdir(parents=True)
+    build = Path(output_of("swift", "build", "--show-bin-path"))
+    maps = [*build.glob("*.build/module.modulemap"), *ROOT.glob("Sources/*/module.modulemap")]
+    target = json.loads(output_of("swift", "-print-target-info"))["target"]["unversionedTriple"]
+    for module in modules:
+        must([tool("swift-symbolgraph-extract"), "-module-name", module, "-output-dir", folder, "-minimum-access-level",
+              "public", "-emit-extension-block-symbols", "-I", build / "Modules", "-target", target,
+              *(word for each in maps for word in ("-Xcc", f"-fmodule-map-file={each}"))])
+    return [json.loads(path.read_text()) for path in sorted((ROOT / folder).glob("*.symbols.json"))]

@@ -2,6 +2,7 @@
 import argparse
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -16,19 +17,18 @@ from .results import Results, document_of, load, save
 from .tables import plain_text
 from .workloads import QUICK, WORKLOADS, chosen_cases
 
+PROGRAMS = REPOSITORY / ".build/bench/programs"
 QUICK_SECONDS, QUICK_ROUNDS, ROUNDS = 95, 3, 5
 
 
 def parse_arguments(words):
     parser = argparse.ArgumentParser(prog="./dev bench", description="Measures us beside our peers and the limit.")
-    parser.add_argument("--programs", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--quick", action="store_true", help="less of everything, in under two minutes")
     parser.add_argument("--rounds", type=int, help=f"how often each measurement is made; default {ROUNDS}")
     parser.add_argument("--clients", help="some only, separated by commas; --list names them")
     parser.add_argument("--list", action="store_true", help="name the workloads and clients")
     parser.add_argument("--plot", type=Path, metavar="FILE.json", help="draw a saved result again, beside its file")
     parser.add_argument("--publish", type=Path, metavar="FILE.json", help="put a saved result into Docs/Benchmarks")
-    parser.add_argument("--needs", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--self-test", action="store_true", help="test this program; measures nothing")
     parser.add_argument("workloads", nargs="*", metavar="WORKLOAD", help=f"of {', '.join(WORKLOADS)}; default all")
     return checked(parser.parse_args(words))
@@ -65,16 +65,23 @@ def list_names():
         print(f"  {name:18} {', '.join(members)}")
 
 
-def needed_programs(arguments):
-    """What ./dev builds before it measures: nothing when nothing will be measured."""
-    if arguments.list or arguments.plot or arguments.publish or arguments.self_test:
-        return []
-    cases = chosen_cases(arguments.workloads, arguments.quick)
+def needed_programs(arguments, cases):
     names = {name for case in cases for name in case.clients if not arguments.chosen or name in arguments.chosen}
     runners = {WORKLOADS[name].runner for name in arguments.workloads}
     tools = {"sink", "wsecho", "flood"} & {case.server for case in cases} | {"coldstart"} & runners
     counted = {"liballocations.so"} if "counts" in runners else set()
     return sorted({CLIENTS[name].program for name in names} | tools | counted)
+
+
+def build(programs):
+    """Installs what is missing, and builds. What cannot be built is left out of the run."""
+    if subprocess.run(["./dev", "setup", "--bench"], cwd=REPOSITORY).returncode != 0:
+        fail("./dev setup --bench fails, see above")
+    # Twice, because SwiftPM sees new files of a package it depends on only after it has failed without them.
+    for _ in range(2):
+        if subprocess.run(["Benchmarks/build", PROGRAMS, *programs], cwd=REPOSITORY).returncode == 0:
+            return
+    note("not everything could be built: what is missing is left out below")
 
 
 # MARK: Measuring
@@ -94,16 +101,15 @@ def free_bytes(folder):
 
 
 def measure(arguments):
-    if not arguments.programs:
-        fail("run ./dev bench, which builds the programs first")
     cases = chosen_cases(arguments.workloads, arguments.quick)
+    build(needed_programs(arguments, cases))
     rounds = arguments.rounds or (QUICK_ROUNDS if arguments.quick else ROUNDS)
     if cores() < 2:
         note("one core only: server and client share it, so expect noise")
     limit = QUICK_SECONDS if arguments.quick else None
     place = work_folder(max(case.size for case in cases))
     with tempfile.TemporaryDirectory(prefix="afnet-bench.", dir=place) as folder, \
-            Bench(arguments.programs, folder, cases, arguments.quick) as bench:
+            Bench(PROGRAMS, folder, cases, arguments.quick) as bench:
         session = Session(bench, cases, arguments.chosen, rounds, Progress(), limit)
         session.plan()
         announce(session, arguments, rounds)
@@ -167,8 +173,6 @@ def stop(*_):
 def run(words):
     signal.signal(signal.SIGTERM, stop)
     arguments = parse_arguments(words)
-    if arguments.needs:
-        return print(*needed_programs(arguments))
     if arguments.self_test:
         return selftest.run()
     if arguments.list:
