@@ -75,20 +75,14 @@ class Writer(mutants.Writer):
         if word == "{":
             self.block(first + 1, self.partner[first])
             return self.partner[first] + 1
-        if word in ("if", "while", "switch"):
+        if word in ("if", "while", "switch", "for"):
             closing = self.partner[first + 1]
-            if word == "switch":
-                self.value(first + 2, closing)
-            else:
-                self.condition(first + 2, closing)
-            return self.statement(closing + 1, end)
-        if word == "for":
-            closing = self.partner[first + 1]
-            one = self.next(first + 2, closing, {";"})
-            two = self.next(one + 1, closing, {";"})
-            self.value(first + 2, one)
-            if one + 1 < two:
-                self.condition(one + 1, two)
+            begun, ended = first + 2, closing
+            if word == "for":
+                begun = self.next(first + 2, closing, {";"}) + 1
+                ended = self.next(begun, closing, {";"})
+                self.value(first + 2, begun - 1)
+            (self.value if word == "switch" else self.condition)(begun, ended)
             return self.statement(closing + 1, end)
         if word in ("else", "do"):
             return self.statement(first + 1, end)
@@ -96,8 +90,7 @@ class Writer(mutants.Writer):
             return self.next(first, end, {":"}) + 1
         last = self.next(first, end, {";"})
         if word == "return":
-            if last > first + 1:
-                self.value(first + 1, last)
+            self.value(first + 1, last)
         elif word not in CONTROL and word not in UNTOUCHED:
             self.simple(first, last)
         return last + 1
