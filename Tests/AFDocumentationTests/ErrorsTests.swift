@@ -52,32 +52,32 @@ import Testing
         #expect(Set(cases).count == cases.count)
     }
 
-    @Test func `the code of each row is the one that is made of it`() throws {
-        let wrong = try Self.cases().filter { row in
-            let failure = LoadFailure(
-                LoadFailure.Reason(rawValue: row.reason),
-                detail: row.detail.isEmpty ? nil : LoadFailure.Detail(rawValue: row.detail),
-                phase: .preparing,
-                message: ""
-            )
-            return ErrorMapping.code(for: failure).rawValue != row.code
+    /// The kinds of failures, as their table in the sources has them.
+    private static func kinds() throws -> [(reason: String, detail: String, code: String)] {
+        try Repository.text("Sources/AFURLTypes/Errors/Table/LoadFailure+Kind.swift")
+            .matches(of: /Self\(\.(\w+)(?:, detail: \.(\w+))?, code: \.(\w+)\)/)
+            .map { (String($0.output.1), $0.output.2.map(String.init) ?? "", String($0.output.3)) }
+    }
+
+    @Test func `every kind of failure has a row, with its code`() throws {
+        let codes = try Self.rows(under: "Codes of NSURLErrorDomain").map { ($0.words[1], Int($0.words[0])) }
+        let numbers = Dictionary(uniqueKeysWithValues: codes)
+        let kinds = try Self.kinds().map { kind in
+            Case(reason: kind.reason, detail: kind.detail, code: try #require(numbers[kind.code] ?? nil))
         }
 
-        #expect(wrong.map { "\($0.reason) \($0.detail)" } == [])
+        #expect(kinds.count > 80)
+        #expect(Set(kinds).symmetricDifference(try Self.cases()) == [])
     }
 
     @Test func `every code that is made has a row, with its name`() throws {
         let rows = try Self.rows(under: "Codes of NSURLErrorDomain")
         let codes = Set(rows.compactMap { Int($0.words[0]) })
         let names = Set(rows.map { $0.words[1] })
-        let mapping = try Repository.text("Sources/AFURLTypes/Errors/ErrorMapping.swift")
         let made = try Repository.files(in: "Sources", endingWith: ".swift").map(Repository.text)
             .flatMap { $0.matches(of: /URLError\(\.(\w+)/).map { String($0.output.1) } }
-        let mapped = try #require(mapping.components(separatedBy: "static func code(for").last)
-            .matches(of: /[:?] \.(\w+)$/.anchorsMatchLineEndings()).map { String($0.output.1) }
 
-        #expect(mapped.count > 30 && made.count > 5)
-        #expect(Set(made + mapped).subtracting(names) == [])
+        #expect(made.count > 5 && Set(made).subtracting(names) == [])
         #expect(Set(try Self.cases().map(\.code)).subtracting(codes) == [])
     }
 

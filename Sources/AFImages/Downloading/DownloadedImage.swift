@@ -19,25 +19,17 @@ struct ImageDownloadFailure: Error, Sendable {
     var response: URLResponse?
 
     static func withoutURL(_ request: URLRequest) -> ImageDownloadFailure {
-        let failure = LoadFailure(.request, phase: .preparing, message: "The request for an image has no URL.")
-        return ImageDownloadFailure(error: ErrorMapping.error(failure, url: nil), request: request)
+        ImageDownloadFailure(error: ClientFailure.imageWithoutURL.urlError(for: nil), request: request)
     }
 
     /// - Parameter request: The description of a request is its URL without user name and password.
     static func cancelled(_ request: URLRequest) -> ImageDownloadFailure {
-        let text = "ImageDownloader cancelled URL request: \(request)"
-        let failure = LoadFailure(.cancelled, phase: .delivering, message: text)
-        return ImageDownloadFailure(error: ErrorMapping.error(failure, url: request.url), request: request)
+        let error = ClientFailure.imageCancelled("\(request)").urlError(for: request.url)
+        return ImageDownloadFailure(error: error, request: request)
     }
 
     static func tooLong(_ request: URLRequest, limit: Int64) -> any Error {
-        let failure = LoadFailure(
-            .limit,
-            phase: .receivingBody,
-            message: "The image at \(request) is longer than \(limit) bytes.",
-            advice: "Raise maximumResponseSize of the downloader if you expect images of that size."
-        )
-        return ErrorMapping.error(failure, url: request.url)
+        ClientFailure.imageTooLong("\(request)", limit: limit).urlError(for: request.url)
     }
 
     static func noImage(_ object: Any?, request: URLRequest) -> any Error {

@@ -54,13 +54,7 @@ extension URLSessionManager {
 
     private func refuseBody(of task: URLSessionDataTask, record: TaskRecord) {
         let limit = sessionConfiguration.maximumBodyInMemory
-        let failure = LoadFailure(
-            .limit,
-            phase: .receivingBody,
-            message: "The body is longer than \(limit) bytes.",
-            advice: "Download it to a file, or raise maximumBodyInMemory of the session's configuration."
-        )
-        let error = ErrorMapping.error(failure, url: task.currentRequest?.url)
+        let error = ClientFailure.managerBodyTooLong(limit: limit).urlError(for: task.currentRequest?.url)
         record.state.withLock { state in
             state.refusal = error
             state.body = Data()
@@ -83,14 +77,7 @@ extension URLSessionManager {
         // Only an override could have taken the stream.
         if !mayHaveOverrides { stream.cancel() }
         guard let record = record(of: task) else { return }
-        let failure = LoadFailure(
-            .cancelled,
-            detail: .becameStream,
-            phase: .receivingBody,
-            message: "The data task became a stream, as its delegate asked for.",
-            advice: "Override the delegate's method for that, or use a session of your own."
-        )
-        let error = ErrorMapping.error(failure, url: task.currentRequest?.url)
+        let error = ClientFailure.becameStream.urlError(for: task.currentRequest?.url)
         TaskEnding(task, record: record, of: self, body: Data(), error: error)?.begin(on: .delegateQueue)
     }
 

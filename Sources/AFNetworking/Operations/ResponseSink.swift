@@ -108,41 +108,10 @@ final class ResponseSink: @unchecked Sendable {
 
     // MARK: - Errors
 
-    enum Failure {
-        case noSpace
-        case refused
-        case notRewindable
-        case remains
-
-        fileprivate var explanation: String {
-            switch self {
-            case .noSpace: "The output stream has no space left, and does not say why."
-            case .refused: "The output stream takes no bytes, and does not say why."
-            case .notRewindable: "The response began anew, and the output stream cannot go back to where it began."
-            case .remains:
-                "The response began anew and is shorter than before; its former end is still in the output stream."
-            }
-        }
-
-        fileprivate var advice: String {
-            switch self {
-            case .noSpace, .refused: "Give the operation another one."
-            case .notRewindable: "Use a stream to a file, or none, for operations that are paused."
-            case .remains: "Remove the file and load it again."
-            }
-        }
-    }
-
     /// The stream's own error, or one that says what happened.
-    func failure(_ failure: Failure) -> any Error {
+    func failure(_ failure: OutputFailure) -> any Error {
         // Foundation's streams end the process if they are asked for an error and have none.
         if stream.streamStatus == .error, let error = stream.streamError { return error }
-        let cause = LoadFailure(
-            .file,
-            phase: .receivingBody,
-            message: failure.explanation,
-            advice: failure.advice
-        )
-        return ErrorMapping.error(cause, url: nil)
+        return ClientFailure.output(failure).urlError(for: nil)
     }
 }

@@ -8,7 +8,7 @@ extension URLConnectionOperation {
         case .failure(let error): finish(with: error)
         case .success(let request):
             let made = state.withLock { $0.world }.makeConnection(request, self)
-            guard let made else { return finish(with: Self.withoutURL) }
+            guard let made else { return finish(with: ClientFailure.operationWithoutURL.urlError(for: nil)) }
             let (scheduler, modes, tls) = state.withLock { state in
                 let rules = state.isCurrent(attempt) ? OperationTrustRules(state) : nil
                 if let rules { (state.connection, state.trustRules) = (made, rules) }
@@ -57,7 +57,7 @@ extension URLConnectionOperation {
             return (state.connection, state.request.url)
         }
         connection?.cancel()
-        finish(with: ErrorMapping.error(.cancelled(phase: .delivering), url: url))
+        finish(with: LoadError.cancelled.urlError(for: url))
     }
 
     /// Drops the connection and makes another, from the beginning.
@@ -71,11 +71,6 @@ extension URLConnectionOperation {
         }
         connection?.cancel()
         self.connect(attempt)
-    }
-
-    private static var withoutURL: URLError {
-        let failure = LoadFailure(.request, detail: .scheme, phase: .preparing, message: "The request has no URL.")
-        return ErrorMapping.error(failure, url: nil)
     }
 
     /// Whether events of the connection count. After a cancel none does, also those that are on their way.

@@ -77,7 +77,7 @@ extension URLConnectionOperation {
         guard let answer, let url = answer.url, url.scheme.map(ASCII.lowered) == "http", let host = answer.host,
             rules.forbidsPlainText(to: host)
         else { return answer }
-        state.withLock { $0.trustError = UntrustedServer.plainText(host, url: url) }
+        state.withLock { $0.trustError = ClientFailure.operationInTheClear(host: host).urlError(for: url) }
         // There is no other way to end it from here.
         fail(connection)
         return nil
@@ -113,7 +113,7 @@ extension URLConnectionOperation {
         let (sink, limit) = state.withLock { ($0.sink, $0.world.maximumBodyInMemory) }
         guard isCurrent(connection), let sink else { return }
         if sink.isMemory, Int64(data.count) > Int64(limit) - sink.count {
-            return end(connection, with: tooLong(limit))
+            return end(connection, with: ClientFailure.operationBodyTooLong(limit: limit).urlError(for: request.url))
         }
         if let error = sink.write(data) { return end(connection, with: error) }
         state.withLock { $0.totalBytesRead += Int64(data.count) }
@@ -125,16 +125,6 @@ extension URLConnectionOperation {
         guard isCurrent(connection) else { return }
         let sink = state.withLock { $0.sink }
         finish(with: sink.flatMap { $0.hasRemains ? $0.failure(.remains) : nil })
-    }
-
-    private func tooLong(_ limit: Int) -> URLError {
-        let failure = LoadFailure(
-            .limit,
-            phase: .receivingBody,
-            message: "The body is longer than \(limit) bytes.",
-            advice: "Give the operation an output stream, to a file say."
-        )
-        return ErrorMapping.error(failure, url: request.url)
     }
 
     private func end(_ connection: URLConnection, with error: any Error) {

@@ -43,17 +43,4 @@ enum UntrustedServer {
         let failure = LoadFailure(decision, trust: trust, port: space.port)
         return error(trust, url: url, underlying: failure.map { ErrorMapping.error($0, url: url) })
     }
-
-    /// The error for plain http to a pinned host: without TLS no pin can be checked.
-    static func plainText(_ host: String, url: URL) -> URLError {
-        let failure = LoadFailure(
-            .request,
-            detail: .scheme,
-            phase: .preparing,
-            message: "The request was not sent: the operation's security policy pins \(host), and over plain http no "
-                + "certificate is looked at.",
-            advice: "Use https, or exempt the host from the pins."
-        )
-        return ErrorMapping.error(failure, url: url)
-    }
 }

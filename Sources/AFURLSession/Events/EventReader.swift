@@ -56,20 +56,7 @@ struct EventReader {
             used = piece.bytes.count - rest.count
             return event.map { ServerSentEvent(name: $0.name, data: $0.data, id: $0.id) }
         } catch {
-            throw ErrorMapping.error(.tooLong(error), url: reader.source.task.originalRequest?.url)
+            throw ClientFailure.eventTooLong(error).urlError(for: reader.source.task.originalRequest?.url)
         }
-    }
-}
-
-extension LoadFailure {
-    fileprivate static func tooLong(_ what: EventStreamParser.TooLong) -> LoadFailure {
-        let (part, limit) =
-            what == .line ? ("A line", "maximumLineLength") : ("The data of an event", "maximumEventSize")
-        return LoadFailure(
-            .limit,
-            phase: .receivingBody,
-            message: "\(part) of the stream is longer than the limit.",
-            advice: "Raise \(limit) if you expect such events."
-        )
     }
 }

@@ -86,7 +86,7 @@ public final class TokenInterceptor: TaskInterceptor {
         do throws(RequestRejection) {
             return try RequestURL(url.absoluteString).endpoint
         } catch {
-            throw ErrorMapping.error(LoadFailure(error), url: url)
+            throw LoadError.rejected(error).urlError(for: url)
         }
     }
 
@@ -168,18 +168,8 @@ public final class TokenInterceptor: TaskInterceptor {
         if isFirst { begin(shared, after: refused) }
         try await shared.end()
         // The program may have set another token meanwhile, or removed it.
-        guard let token else { throw TokenInterceptor.loggedOut(request.url) }
+        guard let token else { throw ClientFailure.loggedOut.urlError(for: request.url) }
         return token
-    }
-
-    private static func loggedOut(_ url: URL?) -> URLError {
-        let failure = LoadFailure(
-            .authentication,
-            phase: .preparing,
-            message: "The request was not sent: the token was set to nil while it waited for one.",
-            advice: "Log in, and set the token."
-        )
-        return ErrorMapping.error(failure, url: url)
     }
 
     /// Runs the refresh outside the callers' Swift tasks: their cancellation does not end it.

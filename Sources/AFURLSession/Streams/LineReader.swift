@@ -42,13 +42,8 @@ struct LineReader {
             used = bytes.count - rest.count
             return line
         } catch is LineSplitter.TooLong {
-            let failure = LoadFailure(
-                .limit,
-                phase: .receivingBody,
-                message: "A line of the body is longer than \(limit) bytes.",
-                advice: advice
-            )
-            throw ErrorMapping.error(failure, url: reader.source.task.originalRequest?.url)
+            let failure = ClientFailure.lineTooLong(limit: limit, advice: advice)
+            throw failure.urlError(for: reader.source.task.originalRequest?.url)
         }
     }
 }

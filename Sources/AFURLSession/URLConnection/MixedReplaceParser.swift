@@ -251,7 +251,7 @@ struct MixedReplaceReader: Sendable {
     }
 
     private func fail(_ explanation: String) -> [ConnectionEvent] {
-        [.failed(LoadFailure.badPart(explanation, url: url))]
+        [.failed(ClientFailure.badPart(explanation).urlError(for: url))]
     }
 
     /// The response of a part: with the fields of the part, and the status and version of the whole.

@@ -80,7 +80,7 @@ extension URLConnection {
         returning response: UnsafeMutablePointer<URLResponse?>?,
         in sessions: ConnectionSessions
     ) throws -> Data {
-        guard !sessions.world.loop.isOnLoop else { throw LoadFailure.waitingForItself(request.url) }
+        guard !sessions.world.loop.isOnLoop else { throw ClientFailure.wouldWaitForItself.urlError(for: request.url) }
         let answer = Lock<(data: Data?, response: URLResponse?, error: (any Error)?)>((nil, nil, nil))
         let isOver = DispatchSemaphore(value: 0)
         sessions.sessionForWaiting(securedBy: tls).dataTask(with: request) { data, response, error in
@@ -93,29 +93,5 @@ extension URLConnection {
         response?.pointee = received
         guard let data else { throw error ?? URLError(.unknown) }
         return data
-    }
-}
-
-extension LoadFailure {
-    fileprivate static func waitingForItself(_ url: URL?) -> URLError {
-        let failure = LoadFailure(
-            .request,
-            detail: .caller,
-            phase: .preparing,
-            message: "The request was not sent: sendSynchronousRequest was called on the network thread, which would "
-                + "wait for itself.",
-            advice: "Call it on another thread, or use a connection with a delegate."
-        )
-        return ErrorMapping.error(failure, url: url)
-    }
-
-    static func badPart(_ explanation: String, url: URL?) -> URLError {
-        let failure = LoadFailure(
-            .malformed,
-            detail: .header,
-            phase: .receivingBody,
-            message: "Reading the parts of a multipart/x-mixed-replace body failed: \(explanation)."
-        )
-        return ErrorMapping.error(failure, url: url)
     }
 }

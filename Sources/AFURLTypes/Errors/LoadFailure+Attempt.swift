@@ -1,3 +1,5 @@
+import AFTransport
+
 extension LoadFailure {
     /// One address that was tried.
     public struct Attempt: Hashable, Sendable, CustomStringConvertible {
@@ -48,5 +50,15 @@ extension LoadFailure.Attempt {
         public static let cellular = Outcome(rawValue: "cellular")
         /// Given up because another address was faster or the load was cancelled.
         public static let abandoned = Outcome(rawValue: "abandoned")
+    }
+}
+
+extension LoadFailure {
+    /// Adds the other facts of the exchange: its timings, and the addresses that were tried before a timeout.
+    mutating func add(_ account: LoadAccount) {
+        timings = account.timings
+        if reason == .timeout, attempts.isEmpty, [.resolving, .connecting, .proxy, .tls].contains(phase) {
+            attempts = account.attempts.map(Attempt.init)
+        }
     }
 }

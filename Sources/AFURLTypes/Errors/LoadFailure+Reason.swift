@@ -1,5 +1,5 @@
 extension LoadFailure {
-    /// The kind of a failure. The tree at the top of `LoadFailure.swift` shows all of them.
+    /// The kind of a failure.
     public struct Reason: RawRepresentable, Hashable, Sendable {
         /// The name of the reason.
         public let rawValue: String

@@ -1,64 +1,5 @@
 public import Foundation
 
-// Why a load failed, as a tree of reasons and their details. The public code is in the last column.
-//
-// LoadFailure
-// ├── request ────────────── refused before a connection was chosen      badURL
-// │   ├── scheme             not http or https, or none; pinned and http unsupportedURL
-// │   ├── proxy              a setting for proxies cannot be used        badURL
-// │   ├── size               too long to send; a body where none may be  dataLengthExceedsMaximum
-// │   ├── caller             the network thread would wait for itself    cannotLoadFromNetwork
-// │   ├── method             no token                                    badURL
-// │   └── header             a field that may not be sent                badURL
-// ├── resources ──────────── the local system or the network refused     cannotConnectToHost
-// │   ├── nameNotFound       the name does not exist                     cannotFindHost
-// │   ├── nameLookup         the name service gave no answer             dnsLookupFailed
-// │   ├── network            this machine has no way to any address      notConnectedToInternet
-// │   ├── cellular           the only way may not be taken               dataNotAllowed
-// │   └── address            the session's filter allows none            cannotConnectToHost
-// ├── timeout ────────────── a deadline passed; see the phase            timedOut
-// │   └── idle, resource, queue, connect, attempt, handshake, pong, close: which one it was
-// ├── lost ───────────────── the peer went away                          networkConnectionLost
-// │   └── head, body, truncated, reset, proxy, closed
-// ├── malformed ──────────── the message breaks its protocol             cannotParseResponse
-// │   └── status, header, framing, chunk, frame
-// ├── response ───────────── it is not one that the caller can use       badServerResponse
-// │   ├── status             its status is another one                   badServerResponse
-// │   └── upgrade            it opens no WebSocket                       badServerResponse
-// ├── limit ──────────────── more than the session may hold              dataLengthExceedsMaximum
-// ├── decoding ───────────── the content cannot be decoded               cannotDecodeContentData
-// │   └── damaged, truncated, bomb, memory: its coding                   cannotDecodeRawData
-// ├── tls ────────────────── the handshake or a record failed            secureConnectionFailed
-// │   └── version, cipher, alpn, renegotiation, alert, notTLS, flood
-// ├── trust ──────────────── the peer's certificate was not accepted     serverCertificateUntrusted
-// │   ├── date               it has expired                              serverCertificateHasBadDate
-// │   ├── notYetValid        it is not valid yet                         serverCertificateNotYetValid
-// │   ├── unknownRoot        no anchor signed it                         serverCertificateHasUnknownRoot
-// │   └── selfSigned, name, purpose, weakKey, chain, policy, delegate, anchors
-// ├── clientCertificate ──── the client's was refused                    clientCertificateRejected
-// │   └── required           the peer wants one                          clientCertificateRequired
-// ├── redirect ───────────── too many of them                            httpTooManyRedirects
-// │   ├── location           to no usable place                          redirectToNonExistentLocation
-// │   ├── scheme             from https to http                          unsupportedURL
-// │   └── body               of the request, that must or can not follow requestBodyStreamExhausted
-// ├── authentication ─────── a token is needed, and there is none        userAuthenticationRequired
-// ├── proxy ──────────────── the proxy failed                            cannotConnectToHost
-// │   ├── credentials        it wants others, or some                    userAuthenticationRequired
-// │   └── nameNotFound, nameLookup, connect, tls, refused, malformed
-// ├── body ───────────────── the request's could not be supplied          requestBodyStreamExhausted
-// │   └── stream, length, exhausted
-// ├── file ───────────────── a file could not be written                 cannotWriteToFile
-// │   ├── permission         it may not be read                          noPermissionsToReadFile
-// │   ├── directory          it is one                                   fileIsDirectory
-// │   ├── read               it could not be read to its end             cannotOpenFile
-// │   ├── changed            it is not what was announced any more       requestBodyStreamExhausted
-// │   └── create, open, move, missing                                    the code of that name
-// ├── cache ──────────────── only the cache might answer, and could not  resourceUnavailable
-// ├── fault ──────────────── a defect of this library                    unknown
-// └── cancelled ──────────── the caller asked for it                     cancelled
-//     ├── invalidated        by ending the session                       cancelled
-//     └── becameStream       by making a stream task of it               cancelled
-
 /// Why and where a load failed, in full.
 ///
 /// Every `URLError` of this module carries one; ``Foundation/URLError/loadFailure`` returns it. Reasons, details and
@@ -70,10 +11,8 @@ public import Foundation
 public struct LoadFailure: Error, Hashable, Sendable {
     /// The step at which the load failed.
     public let phase: Phase
-    /// The kind of the failure.
-    public let reason: Reason
-    /// The more exact kind, where the reason has kinds of its own.
-    public let detail: Detail?
+    /// Reason, detail and code.
+    let kind: Kind
     /// Every address that was tried, in order, and how that ended.
     public internal(set) var attempts: [Attempt]
     /// The error number of the system call that failed, if one did.
@@ -98,6 +37,12 @@ public struct LoadFailure: Error, Hashable, Sendable {
 
     private let cause: Cause?
 
+    /// The kind of the failure.
+    public var reason: Reason { kind.reason }
+
+    /// The more exact kind, where the reason has kinds of its own.
+    public var detail: Detail? { kind.detail }
+
     /// The error of the program's code that caused the failure: that of a body stream.
     public var underlyingError: (any Error)? { cause?.error }
 
@@ -111,9 +56,8 @@ public struct LoadFailure: Error, Hashable, Sendable {
         }
     }
 
-    package init(
-        _ reason: Reason,
-        detail: Detail? = nil,
+    init(
+        _ kind: Kind,
         phase: Phase,
         attempts: [Attempt] = [],
         errno: Int32? = nil,
@@ -125,8 +69,7 @@ public struct LoadFailure: Error, Hashable, Sendable {
         underlyingError: (any Error)? = nil
     ) {
         self.phase = phase
-        self.reason = reason
-        self.detail = detail
+        self.kind = kind
         self.attempts = attempts
         self.errno = errno
         self.occurrence = occurrence

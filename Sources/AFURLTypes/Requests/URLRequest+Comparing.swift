@@ -84,7 +84,7 @@ extension URLRequest {
         do throws(RequestRejection) {
             setValue(try ByteRange(from: first, through: last).fieldValue, forHTTPHeaderField: "Range")
         } catch {
-            throw ErrorMapping.error(LoadFailure(error), url: url)
+            throw LoadError.rejected(error).urlError(for: url)
         }
     }
 
@@ -95,7 +95,7 @@ extension URLRequest {
         do throws(RequestRejection) {
             setValue(try ByteRange(last: count).fieldValue, forHTTPHeaderField: "Range")
         } catch {
-            throw ErrorMapping.error(LoadFailure(error), url: url)
+            throw LoadError.rejected(error).urlError(for: url)
         }
     }
 }

@@ -1,29 +1,28 @@
 import AFNetworkingTesting
 import AFURLSession
-import AFURLTypes
 import Foundation
 import Testing
 import afnet
+
+@testable import AFURLTypes
 
 /// Messages speak of the command line, and not of the library.
 @Suite struct FailureTextTests {
     private static let failures: [LoadFailure] = [
         LoadFailure(
-            .timeout,
-            detail: .resource,
+            .timeoutResource,
             phase: .connecting,
             message: "A.",
             advice: "Raise timeoutIntervalForResource."
         ),
-        LoadFailure(.timeout, detail: .idle, phase: .connecting, message: "A.", advice: "Raise timeoutInterval."),
+        LoadFailure(.timeoutIdle, phase: .connecting, message: "A.", advice: "Raise timeoutInterval."),
         LoadFailure(
-            .timeout,
-            detail: .connect,
+            .timeoutConnect,
             phase: .connecting,
             message: "A.",
             advice: "Raise connectTimeout if it may."
         ),
-        LoadFailure(.timeout, detail: .handshake, phase: .tls, message: "A.", advice: "Raise tlsTimeout if it may."),
+        LoadFailure(.timeoutHandshake, phase: .tls, message: "A.", advice: "Raise tlsTimeout if it may."),
         LoadFailure(
             .redirect,
             phase: .waitingForHead,
@@ -31,15 +30,13 @@ import afnet
             advice: "Raise maximumCount of the redirectPolicy."
         ),
         LoadFailure(
-            .redirect,
-            detail: .scheme,
+            .redirectScheme,
             phase: .waitingForHead,
             message: "A.",
             advice: "Clear followsRedirects."
         ),
         LoadFailure(
-            .redirect,
-            detail: .body,
+            .redirectBody,
             phase: .waitingForHead,
             message: "A.",
             advice: "Answer urlSession(_:task:)."
@@ -47,8 +44,7 @@ import afnet
         LoadFailure(.response, phase: .waitingForHead, message: "A.", advice: "Read it with bytes(for:)."),
         LoadFailure(.limit, phase: .receivingBody, message: "A.", advice: "Raise maximumBodyInMemory."),
         LoadFailure(
-            .resources,
-            detail: .cellular,
+            .resourcesCellular,
             phase: .connecting,
             message: "A.",
             advice: "Set allowsCellularAccess."
@@ -65,8 +61,7 @@ import afnet
         let plain = LoadFailure(.resources, phase: .connecting, message: "A.", advice: "Check OpenSSL and the host.")
         #expect(FailureText.text(of: plain) == "A. Check OpenSSL and the host.")
         let filtered = LoadFailure(
-            .resources,
-            detail: .address,
+            .resourcesAddress,
             phase: .connecting,
             message: "Connecting to h:80 failed: the session's addressFilter allows none of its addresses.",
             advice: "Let the filter allow them."

@@ -1,63 +1,56 @@
 import AFLoop
-package import AFTransport
-package import AFWire
+import AFTransport
+import AFWire
 
+// Rows for WebSockets: they could not be opened, or have ended.
 extension LoadFailure {
-    /// The failure to open a WebSocket, or its end.
-    package init(_ failure: WebSocketFailure, peer: Endpoint?) {
-        let server = peer?.text ?? "the server"
+    init(_ failure: WebSocketFailure, peer: Endpoint?) {
+        let server = Self.place(peer)
         switch failure {
         case .refused(let status):
             self.init(
-                .response,
-                detail: .upgrade,
+                .responseUpgrade,
                 phase: .waitingForHead,
                 message: "\(server) answered \(status) to a request for a WebSocket; 101 would have opened it.",
                 advice: Self.advice(forRefusal: status)
             )
         case .handshake(let flaw):
             self.init(
-                .response,
-                detail: .upgrade,
+                .responseUpgrade,
                 phase: .waitingForHead,
                 message: "\(server) answered 101, but \(flaw.text).",
                 advice: flaw.advice
             )
         case .violation(let violation):
             self.init(
-                .malformed,
-                detail: .frame,
+                .malformedFrame,
                 phase: .receivingBody,
                 message: "\(server) broke the WebSocket protocol: \(violation.reason). The session closed with code "
                     + "\(violation.code)."
             )
         case .tooLong(let limit):
             self.init(
-                .limit,
-                detail: .frame,
+                .limitFrame,
                 phase: .receivingBody,
                 message: "A message of \(server) is longer than \(limit) bytes. The session closed with code 1009.",
                 advice: "Raise maximumMessageSize if you expect such messages."
             )
         case .damaged(let why):
             self.init(
-                .decoding,
-                detail: .damaged,
+                .decodingDamaged,
                 phase: .receivingBody,
                 message: "A compressed message of \(server) is damaged: \(why). The session closed with code 1007.",
                 advice: "Set the compression of the options to nil if the server goes on like this."
             )
         case .noMemory:
             self.init(
-                .decoding,
-                detail: .memory,
+                .decodingMemory,
                 phase: .receivingBody,
                 message: "There is no memory for the WebSocket."
             )
         case .cutShort:
             self.init(
-                .lost,
-                detail: .truncated,
+                .lostTruncated,
                 phase: .receivingBody,
                 message: "The connection to \(server) ended without a Close frame (1006)."
             )
@@ -65,22 +58,20 @@ extension LoadFailure {
         case .secured: self = .webSocketLost(server, why: "TLS failed")
         case .noPong(let time):
             self.init(
-                .timeout,
-                detail: .pong,
+                .timeoutPong,
                 phase: .receivingBody,
                 message: "\(server) did not answer a ping within \(time) (1006)."
             )
         case .noClose(let time):
             self.init(
-                .timeout,
-                detail: .close,
+                .timeoutClose,
                 phase: .receivingBody,
                 message: "\(server) did not answer the Close frame within \(time) (1006)."
             )
         case .closed(let close):
             let code = close.code.map { " with code \($0)" } ?? ""
             let reason = close.reason.isEmpty ? "" : ": \(EscapedText(close.reason))"
-            self.init(.lost, detail: .closed, phase: .delivering, message: "The WebSocket was closed\(code)\(reason).")
+            self.init(.lostClosed, phase: .delivering, message: "The WebSocket was closed\(code)\(reason).")
         case .fault(let words): self = .fault(words)
         }
     }
@@ -98,8 +89,7 @@ extension LoadFailure {
 
     private static func webSocketLost(_ server: String, why: String, errno: Int32? = nil) -> LoadFailure {
         LoadFailure(
-            .lost,
-            detail: .reset,
+            .lostReset,
             phase: .receivingBody,
             errno: errno,
             message: "The WebSocket to \(server) broke (1006): \(why)."
