@@ -21,27 +21,17 @@ struct TransferFailure: Error {
     /// - Parameter hasResponse: Whether a byte of the response had arrived.
     init(_ error: any Error, hasResponse: Bool) {
         let (failure, url) = ((error as? URLError)?.loadFailure, (error as? URLError)?.failingURL)
-        let code = ExitCode(failure, hasResponse: hasResponse)
+        let code = failure?.row(hasResponse: hasResponse).code ?? .otherProtocolError
         // The library, like Foundation, reports a URL without a scheme as an unsupported one.
         self.code = code == .unsupported && url?.scheme == nil ? .malformedURL : code
         message = failure.map(FailureText.text) ?? error.localizedDescription
         guard let failure else { return }
-        message += Self.advice(failure)
         isRefused = !failure.attempts.isEmpty && failure.attempts.allSatisfy { $0.errno == ECONNREFUSED }
         details = failure.description.split(separator: "\n").dropFirst().map(String.init)
     }
 
     init(_ error: ArgumentError) {
         self.init(error.code, error.message)
-    }
-
-    /// The options that help, behind what the library says.
-    private static func advice(_ failure: LoadFailure) -> String {
-        switch (failure.reason, failure.detail) {
-        case (.trust, .unknownRoot), (.trust, .selfSigned): " (--cacert PATH)"
-        case (.clientCertificate, .required): " (--cert PATH --key PATH)"
-        default: ""
-        }
     }
 }
 
