@@ -6,28 +6,12 @@ package struct ConnectionRules: Sendable {
     package var attempt: LoopInterval?
     package var handshake: LoopInterval?
     package var filter: AddressFilter?
-    package var overrides: [HostOverride]
+    package var overrides: [HostOverride] = []
     /// These two as in `SocketOptions`.
     package var source: String?
-    package var probeSeconds: Int32
+    package var probeSeconds: Int32 = 0
 
-    package init(
-        connect: LoopInterval? = nil,
-        attempt: LoopInterval? = nil,
-        handshake: LoopInterval? = nil,
-        filter: AddressFilter? = nil,
-        overrides: [HostOverride] = [],
-        source: String? = nil,
-        probeSeconds: Int32 = 0
-    ) {
-        self.connect = connect
-        self.attempt = attempt
-        self.handshake = handshake
-        self.filter = filter
-        self.overrides = overrides
-        self.source = source
-        self.probeSeconds = probeSeconds
-    }
+    package init() {}
 
     /// Where to dial. Nil if the key names nothing that could be dialled.
     package func target(for key: ConnectionKey) -> DialTarget? {

@@ -61,9 +61,9 @@ package final class ConnectionPool: TurnEndTarget, TimerTarget {
         self.connectionMaker = connectionMaker
         limits = settings.limits
         rules = settings.rules
-        queueInterval = settings.queueInterval
+        queueInterval = LoopInterval.limit(settings.queueTimeout)
         connectionLimits = ConnectionLimits(
-            continuePatience: settings.continuePatience,
+            continuePatience: LoopInterval(timeout: settings.continueTimeout, default: 0),
             receiving: settings.receiveRate.flatMap { RateLimit($0, on: platform.loop) },
             sending: settings.sendRate.flatMap { RateLimit($0, on: platform.loop) }
         )

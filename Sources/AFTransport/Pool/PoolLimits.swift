@@ -1,27 +1,13 @@
-package import AFLoop
+import AFLoop
 
 /// How many connections a session keeps, and for how long.
-package struct PoolLimits: Sendable {
-    package var perHost: Int
-    package var maximumIdle: Int
-    package var idleTime: LoopInterval
-    package var maximumAge: LoopInterval
+struct PoolLimits: Sendable {
+    let perHost: Int
+    let maximumIdle: Int
+    let idleTime: LoopInterval
+    let maximumAge: LoopInterval
     /// Connections to all peers. Nil: any number.
-    package var total: Int?
-
-    package init(
-        perHost: Int,
-        maximumIdle: Int,
-        idleTime: LoopInterval,
-        maximumAge: LoopInterval,
-        total: Int? = nil
-    ) {
-        self.perHost = perHost
-        self.maximumIdle = maximumIdle
-        self.idleTime = idleTime
-        self.maximumAge = maximumAge
-        self.total = total
-    }
+    let total: Int?
 
     /// A connection just made serves at least the request it was made for, however
     /// short the limits are: otherwise it would be closed and dialled again for ever.
@@ -46,34 +32,5 @@ package struct PoolLimits: Sendable {
             expiry = min(expiry, now + (hint - .seconds(1)))
         }
         return expiry > now ? expiry : nil
-    }
-}
-
-/// What a session says about its connections.
-package struct PoolSettings: Sendable {
-    package var limits: PoolLimits
-    /// How long a request waits for `100 Continue` before it sends its body without.
-    package var continuePatience: LoopInterval
-    package var rules: ConnectionRules
-    /// How long a request may wait for its turn.
-    package var queueInterval: LoopInterval?
-    /// How many bytes all connections together receive and send in a second. Nil: as many as they can.
-    package var receiveRate: Int?
-    package var sendRate: Int?
-
-    package init(
-        limits: PoolLimits,
-        continuePatience: LoopInterval,
-        rules: ConnectionRules,
-        queueInterval: LoopInterval?,
-        receiveRate: Int?,
-        sendRate: Int?
-    ) {
-        self.limits = limits
-        self.continuePatience = continuePatience
-        self.rules = rules
-        self.queueInterval = queueInterval
-        self.receiveRate = receiveRate
-        self.sendRate = sendRate
     }
 }

@@ -53,8 +53,7 @@ package final class WireRequest: Sendable {
         package let idleInterval: LoopInterval?
         /// Whether it may be sent ahead, if the caller said so.
         package let asksForPipelining: Bool?
-        /// Nil if the request says nothing about limits.
-        package let limits: TransferLimits?
+        package let limits: OwnLimits
         /// What the request asks for if it opens a WebSocket.
         package let webSocket: WebSocketHandshake?
         /// Marks that the session sets and reads. The transport does not look at them.
@@ -63,7 +62,7 @@ package final class WireRequest: Sendable {
         package init(
             idleInterval: LoopInterval?,
             asksForPipelining: Bool?,
-            limits: TransferLimits?,
+            limits: OwnLimits,
             webSocket: WebSocketHandshake? = nil,
             notes: UInt8
         ) {
@@ -105,33 +104,6 @@ package final class WireRequest: Sendable {
         var head = head
         change(&head)
         return WireRequest(head: head, body: body, terms: terms, location: location, defaults: defaults)
-    }
-}
-
-/// What one request says about limits of its own.
-package final class TransferLimits: Sendable {
-    /// How long its task may take in all. Nil: as long as the session says.
-    package let resourceInterval: LoopInterval?
-    /// How long it may wait for its turn. Nil: as long as the session says.
-    package let queueInterval: LoopInterval?
-    /// How many bytes of its body are sent in a second. Nil: as many as the network takes.
-    package let sendRate: Int?
-    /// How the packets of its connection are marked. Nil: as the session says.
-    package let marking: PacketMarking?
-    package let avoidsCellular: Bool
-
-    package init(
-        resourceInterval: LoopInterval?,
-        queueInterval: LoopInterval?,
-        sendRate: Int?,
-        marking: PacketMarking?,
-        avoidsCellular: Bool
-    ) {
-        self.resourceInterval = resourceInterval
-        self.queueInterval = queueInterval
-        self.sendRate = sendRate
-        self.marking = marking
-        self.avoidsCellular = avoidsCellular
     }
 }
 

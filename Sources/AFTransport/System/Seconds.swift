@@ -1,4 +1,4 @@
-import AFLoop
+package import AFLoop
 package import Foundation
 
 extension LoopInterval {
@@ -12,6 +12,12 @@ extension LoopInterval {
     package init(timeout seconds: TimeInterval, default standard: TimeInterval = usualTimeout) {
         let sane = seconds > 0 ? min(seconds, LoopInterval.longestTimeout) : standard
         self.init(.nanoseconds(Int64(sane * 1e9)))
+    }
+
+    /// Only a positive number is a limit.
+    package static func limit(_ timeout: TimeInterval?) -> LoopInterval? {
+        guard let timeout, timeout > 0 else { return nil }
+        return LoopInterval(timeout: timeout)
     }
 }
 

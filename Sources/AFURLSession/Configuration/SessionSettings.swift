@@ -23,13 +23,8 @@ struct SessionSettings: Sendable {
     var timeoutIntervalForResource = SessionSettings.defaultResourceTimeout
     var cachePolicy = URLRequest.CachePolicy.useProtocolCachePolicy
     var additionalHeaders: [String: String] = [:]
-    var maximumConnectionsPerHost = 6
-    var maximumIdleConnections = 64
-    var idleConnectionTimeout: TimeInterval = 60
-    var maximumConnectionAge: TimeInterval = 600
     var maximumBodyInMemory = 1 << 30
     var expectsContinueAbove: Int64?
-    var continueTimeout: TimeInterval = 1
     var unixDomainSocketPath: String?
     var callsBackOnNetworkThread = false
     var usesPipelining = false
@@ -42,7 +37,9 @@ struct SessionSettings: Sendable {
     var cache = CacheSettings.shared
     var proxies = ProxySettings()
     var content = ContentSettings()
-    var limits = LimitSettings()
+    var pool = PoolSettings()
+    var link = LinkRules()
+    var waitsForConnectivity = false
     var protocols = ProtocolSettings()
     var monitoring = MonitoringSettings()
     var interception = InterceptionSettings()
@@ -60,24 +57,5 @@ struct SessionSettings: Sendable {
 
     var resourceTimeout: LoopInterval {
         LoopInterval(timeout: timeoutIntervalForResource, default: SessionSettings.defaultResourceTimeout)
-    }
-
-    var pool: PoolSettings {
-        let perHost = max(1, maximumConnectionsPerHost)
-        return PoolSettings(
-            limits: PoolLimits(
-                perHost: perHost,
-                // A host at its limit must be able to go idle between two bursts.
-                maximumIdle: max(maximumIdleConnections, perHost),
-                idleTime: LoopInterval(timeout: idleConnectionTimeout, default: 0),
-                maximumAge: LoopInterval(timeout: maximumConnectionAge, default: 0),
-                total: limits.maximumConnections.map { max(1, $0) }
-            ),
-            continuePatience: LoopInterval(timeout: continueTimeout, default: 0),
-            rules: limits.connectionRules,
-            queueInterval: limits.queueInterval,
-            receiveRate: limits.receiveRate,
-            sendRate: limits.sendRate
-        )
     }
 }

@@ -95,8 +95,8 @@ extension URLSessionConfiguration {
     /// How many connections a session may have to one host at a time; further tasks wait, by priority and then in
     /// order. 6 by default; less than 1 means 1.
     public var httpMaximumConnectionsPerHost: Int {
-        get { self[\.maximumConnectionsPerHost] }
-        set { self[\.maximumConnectionsPerHost] = newValue }
+        get { self[\.pool.maximumConnectionsPerHost] }
+        set { self[\.pool.maximumConnectionsPerHost] = newValue }
     }
 }
 
@@ -137,22 +137,22 @@ extension URLSessionConfiguration {
     /// How many idle connections a session keeps, to all hosts together; if there are more, it closes the ones that
     /// were idle longest. 64 by default, and never less than one host may have.
     public var maximumIdleConnections: Int {
-        get { self[\.maximumIdleConnections] }
-        set { self[\.maximumIdleConnections] = newValue }
+        get { self[\.pool.maximumIdleConnections] }
+        set { self[\.pool.maximumIdleConnections] = newValue }
     }
 
     /// How long the session keeps an idle connection, in seconds. If a server announces less (`Keep-Alive: timeout=`),
     /// that counts. 60 by default; not positive means not at all.
     public var idleConnectionTimeout: TimeInterval {
-        get { self[\.idleConnectionTimeout] }
-        set { self[\.idleConnectionTimeout] = newValue }
+        get { self[\.pool.idleConnectionTimeout] }
+        set { self[\.pool.idleConnectionTimeout] = newValue }
     }
 
     /// The age after which a connection serves no further request, in seconds, so that the session notices changes in
     /// the network. 600 by default; not positive means one request each.
     public var maximumConnectionAge: TimeInterval {
-        get { self[\.maximumConnectionAge] }
-        set { self[\.maximumConnectionAge] = newValue }
+        get { self[\.pool.maximumConnectionAge] }
+        set { self[\.pool.maximumConnectionAge] = newValue }
     }
 
     /// The longest response body that the session collects for a completion handler or an `async` caller, in bytes; a
@@ -187,8 +187,8 @@ extension URLSessionConfiguration {
     /// How long the session keeps a body back for a server that does not answer the announcement, in seconds; then it
     /// sends the body. 1 by default; not positive means not at all.
     public var continueTimeout: TimeInterval {
-        get { self[\.continueTimeout] }
-        set { self[\.continueTimeout] = newValue }
+        get { self[\.pool.continueTimeout] }
+        set { self[\.pool.continueTimeout] = newValue }
     }
 
     /// How the session secures connections: which servers it trusts, and how it identifies itself.

@@ -80,7 +80,7 @@ extension LoadSteps {
 
         judging = [credentials, cache, RedirectStep()]
         if settings.transportSecurity != nil { judging.append(security) }
-        if settings.limits.waitsForConnectivity { judging.append(ConnectivityStep()) }
+        if settings.waitsForConnectivity { judging.append(ConnectivityStep()) }
         judging.append(interceptors)
     }
 }

@@ -24,7 +24,7 @@ struct RequestSender {
         if let route = key.route {
             for step in session.steps.addingFields { key = step.address(key, by: route, for: request, of: load) }
         }
-        key.follow(session.settings.limits.link.terms(for: request.terms.limits))
+        key.follow(session.settings.link.terms(for: request.terms.limits))
         load.leaveTime()
         let transfer = Transfer(
             request,
@@ -41,7 +41,7 @@ struct RequestSender {
         // Keep the body if it may have to go again: a proxy may ask for credentials, the task may have to wait for a
         // network, or an interceptor may ask for another attempt.
         transfer.keepsBody =
-            route != nil || session.settings.limits.waitsForConnectivity || load.memory?.interception != nil
+            route != nil || session.settings.waitsForConnectivity || load.memory?.interception != nil
         if let trace = load.trace {
             transfer.observer = trace
             trace.began(request)
@@ -61,7 +61,7 @@ struct RequestSender {
     /// Keeps the request before it was addressed to a proxy: a proxy may be told more than the server (RFC 9112
     /// §3.2.2), and again when the request is sent again.
     private func rememberForRetry(_ request: WireRequest, by route: ProxyRoute?) {
-        guard route != nil, session.settings.limits.waitsForConnectivity, let present = load.presentRequest else {
+        guard route != nil, session.settings.waitsForConnectivity, let present = load.presentRequest else {
             load.memory?.unaddressed = nil
             return
         }

@@ -98,8 +98,8 @@ final class SessionCore {
         resourceTimeout = settings.resourceTimeout
         self.rules = rules
         appliedRules = rules.number
-        security = SessionSecurity(rules.tls, connectionsPerHost: settings.maximumConnectionsPerHost)
-        self.proxies = SessionProxies(proxies, connectionsPerHost: settings.maximumConnectionsPerHost)
+        security = SessionSecurity(rules.tls, connectionsPerHost: settings.pool.maximumConnectionsPerHost)
+        self.proxies = SessionProxies(proxies, connectionsPerHost: settings.pool.maximumConnectionsPerHost)
         pool = ConnectionPool(platform: world.platform, settings: settings.pool, observer: events)
         outbox = CallbackOutbox(loop: world.loop, executor: callbacks)
         mainOutbox = CallbackOutbox(loop: world.loop, executor: MainQueueExecutor(loop: world.loop))

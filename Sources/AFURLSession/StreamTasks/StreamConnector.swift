@@ -325,7 +325,7 @@ extension SessionCore {
     /// The connection of a stream task: by the same route as requests over https, but without TLS.
     func streamKey(to endpoint: Endpoint) throws(LoadError) -> ConnectionKey {
         var key = try connectionKey(for: endpoint, judgedBy: nil).secured(by: nil)
-        key.follow(settings.limits.link.terms)
+        key.follow(settings.link.terms)
         return key
     }
 }

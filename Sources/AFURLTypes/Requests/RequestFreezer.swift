@@ -112,7 +112,7 @@ package enum RequestFreezer {
             terms: WireRequest.Terms(
                 idleInterval: contents.explicitTimeout.map { LoopInterval(timeout: $0) },
                 asksForPipelining: contents.explicitPipelining,
-                limits: contents.limits.forTransfer,
+                limits: contents.limits,
                 webSocket: webSocket,
                 notes: RequestNotes(contents).bits
             ),

@@ -5,57 +5,46 @@ package import Foundation
 /// The settings of a request beside its URL, method, fields and body, as far as they can be archived.
 ///
 /// Archived requests and those in resume data get them back: what such a request withheld must stay withheld.
-package struct RequestTerms: Hashable, Sendable, Codable {
-    private var cachePolicy: UInt?
-    private var timeout: Seconds?
-    private var resourceTimeout: Seconds?
-    private var queueTimeout: Seconds?
-    private var usesPipelining: Bool?
-    private var serviceType: UInt?
-    private var sendRate: Int?
-    private var allowsCellular: Bool
-    private var handlesCookies: Bool
-    private var addsStoredCookies: Bool
-    private var mainDocument: String?
-    private var withheldFields: Set<String>
-    // Archives of former versions lack these three.
-    private var keepsCoding: Bool?
-    private var sendsBodyWithAnyMethod: Bool?
-    private var hints: RequestHints?
-    private var usesHTTP10: Bool
-    private var redirects: RedirectPolicy?
-    private var skipsSessionInterceptors: Bool
+package struct RequestTerms: Hashable, Sendable {
+    private let limits: RequestLimits
+    private let rest: Rest
 
-    /// Any double, because JSON has no infinity and no NaN.
-    private struct Seconds: Hashable, Codable {
-        let bits: UInt64
-
-        init(_ value: TimeInterval) { bits = value.bitPattern }
-
-        var value: TimeInterval { TimeInterval(bitPattern: bits) }
+    private struct Rest: Hashable, Sendable, Codable {
+        let cachePolicy: UInt?
+        let timeout: RequestLimits.Seconds?
+        let usesPipelining: Bool?
+        let handlesCookies: Bool
+        let addsStoredCookies: Bool
+        let mainDocument: String?
+        let withheldFields: Set<String>
+        // Archives of former versions lack these three.
+        let keepsCoding: Bool?
+        let sendsBodyWithAnyMethod: Bool?
+        let hints: RequestHints?
+        let usesHTTP10: Bool
+        let redirects: RedirectPolicy?
+        let skipsSessionInterceptors: Bool
     }
 
     package init(of request: URLRequest) {
         let contents = request.contents
-        let (limits, wire) = (contents.limits.value, contents.wire.value)
-        cachePolicy = contents.explicitCachePolicy?.rawValue
-        timeout = contents.explicitTimeout.map(Seconds.init)
-        resourceTimeout = limits.resourceTimeout.map(Seconds.init)
-        queueTimeout = limits.queueTimeout.map(Seconds.init)
-        usesPipelining = contents.explicitPipelining
-        serviceType = limits.serviceType?.rawValue
-        sendRate = limits.sendRate
-        allowsCellular = limits.allowsCellular
-        handlesCookies = contents.cookies.isHandled
-        addsStoredCookies = wire.addsStoredCookies
-        mainDocument = contents.cookies.mainDocumentURL?.absoluteString
-        withheldFields = wire.withheld
-        keepsCoding = wire.keepsCoding ? true : nil
-        sendsBodyWithAnyMethod = wire.sendsBodyWithAnyMethod ? true : nil
-        hints = contents.hints == .usual ? nil : contents.hints.value
-        usesHTTP10 = wire.version == .http10
-        redirects = contents.redirectPolicy
-        skipsSessionInterceptors = contents.interception.value.skipsSession
+        let wire = contents.wire.value
+        limits = contents.limits.value
+        rest = Rest(
+            cachePolicy: contents.explicitCachePolicy?.rawValue,
+            timeout: contents.explicitTimeout.map(RequestLimits.Seconds.init),
+            usesPipelining: contents.explicitPipelining,
+            handlesCookies: contents.cookies.isHandled,
+            addsStoredCookies: wire.addsStoredCookies,
+            mainDocument: contents.cookies.mainDocumentURL?.absoluteString,
+            withheldFields: wire.withheld,
+            keepsCoding: wire.keepsCoding ? true : nil,
+            sendsBodyWithAnyMethod: wire.sendsBodyWithAnyMethod ? true : nil,
+            hints: contents.hints == .usual ? nil : contents.hints.value,
+            usesHTTP10: wire.version == .http10,
+            redirects: contents.redirectPolicy,
+            skipsSessionInterceptors: contents.interception.value.skipsSession
+        )
     }
 
     /// Nil if the data does not come from ``encoded``, or has a value that no request can have.
@@ -72,32 +61,40 @@ package struct RequestTerms: Hashable, Sendable, Codable {
     }
 
     private var areKnown: Bool {
-        (cachePolicy.map { URLRequest.CachePolicy(rawValue: $0) != nil } ?? true)
-            && (serviceType.map { URLRequest.NetworkServiceType(rawValue: $0) != nil } ?? true)
-            && (mainDocument.map { URL(string: $0) != nil } ?? true)
+        (rest.cachePolicy.map { URLRequest.CachePolicy(rawValue: $0) != nil } ?? true)
+            && (limits.serviceType.map { URLRequest.NetworkServiceType(rawValue: $0) != nil } ?? true)
+            && (rest.mainDocument.map { URL(string: $0) != nil } ?? true)
     }
 
     /// Applies the settings to a request.
     package func apply(to request: inout URLRequest) {
         request.change { contents in
-            contents.explicitCachePolicy = cachePolicy.flatMap { URLRequest.CachePolicy(rawValue: $0) }
-            contents.explicitTimeout = timeout?.value
-            contents.explicitPipelining = usesPipelining
-            contents.limits.value.resourceTimeout = resourceTimeout?.value
-            contents.limits.value.queueTimeout = queueTimeout?.value
-            contents.limits.value.serviceType = serviceType.flatMap { URLRequest.NetworkServiceType(rawValue: $0) }
-            contents.limits.value.sendRate = sendRate
-            contents.limits.value.allowsCellular = allowsCellular
-            contents.hints.value = hints ?? RequestHints()
-            contents.cookies.isHandled = handlesCookies
-            contents.cookies.mainDocumentURL = mainDocument.flatMap { URL(string: $0) }
-            contents.wire.value.addsStoredCookies = addsStoredCookies
-            contents.wire.value.withheld = Set(withheldFields.map(ASCII.lowered))
-            contents.wire.value.keepsCoding = keepsCoding ?? false
-            contents.wire.value.sendsBodyWithAnyMethod = sendsBodyWithAnyMethod ?? false
-            contents.wire.value.version = usesHTTP10 ? .http10 : .http11
-            contents.redirectPolicy = redirects
-            contents.interception.value.skipsSession = skipsSessionInterceptors
+            contents.limits.value = limits
+            contents.explicitCachePolicy = rest.cachePolicy.flatMap { URLRequest.CachePolicy(rawValue: $0) }
+            contents.explicitTimeout = rest.timeout?.value
+            contents.explicitPipelining = rest.usesPipelining
+            contents.hints.value = rest.hints ?? RequestHints()
+            contents.cookies.isHandled = rest.handlesCookies
+            contents.cookies.mainDocumentURL = rest.mainDocument.flatMap { URL(string: $0) }
+            contents.wire.value.addsStoredCookies = rest.addsStoredCookies
+            contents.wire.value.withheld = Set(rest.withheldFields.map(ASCII.lowered))
+            contents.wire.value.keepsCoding = rest.keepsCoding ?? false
+            contents.wire.value.sendsBodyWithAnyMethod = rest.sendsBodyWithAnyMethod ?? false
+            contents.wire.value.version = rest.usesHTTP10 ? .http10 : .http11
+            contents.redirectPolicy = rest.redirects
+            contents.interception.value.skipsSession = rest.skipsSessionInterceptors
         }
+    }
+}
+
+// Archives have all of it in one object.
+extension RequestTerms: Codable {
+    package init(from decoder: any Decoder) throws {
+        (limits, rest) = (try RequestLimits(from: decoder), try Rest(from: decoder))
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        try limits.encode(to: encoder)
+        try rest.encode(to: encoder)
     }
 }

@@ -1,46 +1,5 @@
-package import AFLoop
-import AFTransport
+import AFWire
 public import Foundation
-
-/// The limits that a request sets for itself.
-package struct RequestLimits: Sendable, Hashable {
-    package var resourceTimeout: TimeInterval?
-    package var queueTimeout: TimeInterval?
-    package var serviceType: URLRequest.NetworkServiceType?
-    package var allowsCellular = true
-    package var sendRate: Int?
-}
-
-/// The same in the space of a reference: nearly every request keeps the defaults.
-package enum OwnLimits: Sendable, Hashable {
-    case usual
-    indirect case own(RequestLimits)
-
-    package var value: RequestLimits {
-        get { if case .own(let limits) = self { limits } else { RequestLimits() } }
-        set { self = newValue == RequestLimits() ? .usual : .own(newValue) }
-    }
-
-    /// The limits in the form the transport takes. Nil if the request sets none.
-    var forTransfer: TransferLimits? {
-        guard case .own(let limits) = self else { return nil }
-        return TransferLimits(
-            resourceInterval: LoopInterval.limit(limits.resourceTimeout),
-            queueInterval: LoopInterval.limit(limits.queueTimeout),
-            sendRate: limits.sendRate,
-            marking: limits.serviceType?.marking,
-            avoidsCellular: !limits.allowsCellular
-        )
-    }
-}
-
-extension LoopInterval {
-    /// Only a positive number is a limit.
-    package static func limit(_ timeout: TimeInterval?) -> LoopInterval? {
-        guard let timeout, timeout > 0 else { return nil }
-        return LoopInterval(timeout: timeout)
-    }
-}
 
 extension URLRequest {
     /// How long a task with this request may take in all, in seconds, in place of
@@ -50,16 +9,16 @@ extension URLRequest {
     ///
     /// The request that the task was made with counts, not one that a delegate or an interceptor puts in its place.
     public var timeoutIntervalForResource: TimeInterval? {
-        get { contents.limits.value.resourceTimeout }
-        set { change { $0.limits.value.resourceTimeout = newValue } }
+        get { contents.limits.value.resourceTimeout?.value }
+        set { change { $0.limits.value.resourceTimeout = newValue.map(RequestLimits.Seconds.init) } }
     }
 
     /// How long this request may wait for a connection, in seconds, in place of
     /// ``/AFURLSession/URLSessionConfiguration/queueTimeout``. Nil, the default, or a number that is not positive: the
     /// session's value applies.
     public var queueTimeout: TimeInterval? {
-        get { contents.limits.value.queueTimeout }
-        set { change { $0.limits.value.queueTimeout = newValue } }
+        get { contents.limits.value.queueTimeout?.value }
+        set { change { $0.limits.value.queueTimeout = newValue.map(RequestLimits.Seconds.init) } }
     }
 
     /// How many bytes of its body the session sends in a second, at most. Nil, the default, or a number that is not
@@ -75,8 +34,8 @@ extension URLRequest {
 
     /// What the request is for. The session's value unless set.
     public var networkServiceType: NetworkServiceType {
-        get { contents.limits.value.serviceType ?? .default }
-        set { change { $0.limits.value.serviceType = newValue } }
+        get { contents.limits.value.serviceType.flatMap(NetworkServiceType.init) ?? .default }
+        set { change { $0.limits.value.serviceType = newValue.rawValue } }
     }
 
     /// Whether the session may send the request over a cellular network. True by default; a session that forbids it for

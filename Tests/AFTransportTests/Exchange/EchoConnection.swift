@@ -108,20 +108,9 @@ struct EchoNetwork {
     }
 
     func pool(perHost: Int = 1, _ connections: @escaping (EchoConnection) -> Void) -> ConnectionPool {
-        let limits = PoolLimits(
-            perHost: perHost,
-            maximumIdle: 1,
-            idleTime: LoopInterval(.seconds(60)),
-            maximumAge: LoopInterval(.seconds(600))
-        )
-        let settings = PoolSettings(
-            limits: limits,
-            continuePatience: LoopInterval(.seconds(1)),
-            rules: ConnectionRules(),
-            queueInterval: nil,
-            receiveRate: nil,
-            sendRate: nil
-        )
+        var settings = PoolSettings()
+        settings.maximumConnectionsPerHost = perHost
+        settings.maximumIdleConnections = 1
         return ConnectionPool(platform: platform, settings: settings, observer: nil) { parts in
             let connection = EchoConnection(parts)
             connections(connection)

@@ -32,7 +32,7 @@ extension CacheTests {
                 try #require(HostOverride(host: "a.test", toAddresses: ["192.0.2.1", address]))
             }
             func partition(_ filter: AddressFilter?, _ overrides: HostOverride...) -> TrustScope {
-                scope(at: endpoint, within: LimitSettings(addressFilter: filter, overrides: overrides))
+                scope(at: endpoint, by: filter, overrides)
             }
             let own = AddressFilter { _ in true }
             let all = [
@@ -50,7 +50,7 @@ extension CacheTests {
             let endpoint = try RequestURL("http://a.test/").endpoint
             let override = try #require(HostOverride(host: "a.test", toHost: "b.test"))
             func reached(_ filter: AddressFilter?, _ overrides: HostOverride...) -> TrustScope {
-                scope(at: endpoint, within: LimitSettings(addressFilter: filter, overrides: overrides))
+                scope(at: endpoint, by: filter, overrides)
             }
             let kinds = [
                 TrustScope.clear, .program, .rules([7], isProven: false), .word(inSession: 1, reasons: [7]),
@@ -74,11 +74,8 @@ extension CacheTests {
                     sessionsPerPeer: 1
                 )
             }
-            for limits in [
-                LimitSettings(addressFilter: .publicAddressesOnly, overrides: [override]),
-                LimitSettings(overrides: [override]),
-            ] {
-                let scopes = rules.map { scope(at: endpoint, within: limits, under: $0) }
+            for filter in [AddressFilter.publicAddressesOnly, nil] {
+                let scopes = rules.map { scope(at: endpoint, by: filter, [override], under: $0) }
                 #expect(Set(scopes).count == 2)
             }
             #expect(Set([TrustScope.clear, .program].map { $0.through("/a") }).count == 2)
@@ -96,7 +93,7 @@ extension CacheTests {
                     fingerprint: [7],
                     sessionsPerPeer: 1
                 )
-                let scopes = (1...2).map { _ in scope(at: endpoint, within: LimitSettings(), under: rules) }
+                let scopes = (1...2).map { _ in scope(at: endpoint, under: rules) }
                 #expect(scopes.allSatisfy { $0.isLasting == rules.isNamed })
                 #expect((scopes[0] == scopes[1]) == rules.isNamed)
             }
@@ -104,12 +101,14 @@ extension CacheTests {
 
         private func scope(
             at endpoint: Endpoint,
-            within limits: LimitSettings,
+            by filter: AddressFilter? = nil,
+            _ overrides: [HostOverride] = [],
             under rules: SecurityContext? = nil
         ) -> TrustScope {
             let configuration = URLSessionConfiguration.ephemeral
             var settings = configuration.settings
-            settings.limits = limits
+            settings.pool.addressFilter = filter
+            settings.pool.hostOverrides = overrides
             return SessionScopes(settings).scope(of: endpoint, under: rules, word: .none, isProven: false)
         }
     }

@@ -76,7 +76,7 @@ struct WireFormTests {
             dump(other.value, to: &texts.1)
             #expect(texts.0 == texts.1, "\(one.label ?? "")")
         }
-        #expect(changed.defaults === frozen.defaults && changed.terms.limits === frozen.terms.limits)
+        #expect(changed.defaults === frozen.defaults && changed.terms.limits == frozen.terms.limits)
         #expect(changed.lines == frozen.lines.dropLast(2) + ["X: y"] + frozen.lines.suffix(2))
     }
 
