@@ -38,8 +38,14 @@ extension URLSession {
         delegate: (any URLSessionTaskDelegate)?,
         of make: (@escaping @Sendable (Body?, URLResponse?, (any Error)?) -> Void) -> URLSessionTask
     ) async throws -> (Body, URLResponse) {
-        let answer = AwaitedResult<Body>()
-        let task = make { answer.give($0, response: $1, error: $2) }
+        let answer = AwaitedResult<(Body, URLResponse)>()
+        let task = make { body, response, error in
+            if let body, let response {
+                answer.give(.success((body, response)))
+            } else {
+                answer.give(.failure(error ?? URLError(.unknown)))
+            }
+        }
         if let delegate { task.delegate = delegate }
         await withTaskCancellationHandler {
             await withUnsafeContinuation { continuation in
@@ -53,14 +59,14 @@ extension URLSession {
     }
 }
 
-/// Carries a result from the callback to the Swift task that awaits it.
+/// Carries a result from a callback to the Swift task that awaits it. The first result counts.
 ///
 /// The value travels in a locked box and not through the continuation, where the thread sanitizer cannot follow it. A
 /// cancelled task may answer before the Swift task waits; then that resumes at once.
-final class AwaitedResult<Body: Sendable>: Sendable {
+final class AwaitedResult<Value: Sendable>: Sendable {
     private struct State {
         var continuation: UnsafeContinuation<Void, Never>?
-        var result: Result<(Body, URLResponse), any Error>?
+        var result: Result<Value, any Error>?
     }
 
     private let state = Lock(State())
@@ -73,20 +79,16 @@ final class AwaitedResult<Body: Sendable>: Sendable {
         if isThere { continuation.resume() }
     }
 
-    func give(_ data: Body?, response: URLResponse?, error: (any Error)?) {
+    func give(_ result: Result<Value, any Error>) {
         let waiting = state.withLock { state in
-            if let data, let response {
-                state.result = .success((data, response))
-            } else {
-                state.result = .failure(error ?? URLError(.unknown))
-            }
+            if state.result == nil { state.result = result }
             defer { state.continuation = nil }
             return state.continuation
         }
         waiting?.resume()
     }
 
-    func taken() throws -> (Body, URLResponse) {
+    func taken() throws -> Value {
         guard let result = state.withLock({ $0.result }) else { throw URLError(.unknown) }
         return try result.get()
     }

@@ -158,7 +158,7 @@ extension URLSessionStreamTask {
     private func awaited<Value: Sendable>(
         _ begin: @escaping @Sendable (@escaping @Sendable (Result<Value, any Error>) -> Void) -> Void
     ) async throws -> Value {
-        let answer = StreamAnswer<Value>()
+        let answer = AwaitedResult<Value>()
         await withTaskCancellationHandler {
             await withUnsafeContinuation { continuation in
                 answer.expect(continuation)
@@ -168,38 +168,5 @@ extension URLSessionStreamTask {
             cancel()
         }
         return try answer.taken()
-    }
-}
-
-/// Carries a result to the Swift task that awaits it, in a locked box: see ``AwaitedResult``.
-final class StreamAnswer<Value: Sendable>: Sendable {
-    private struct State {
-        var continuation: UnsafeContinuation<Void, Never>?
-        var result: Result<Value, any Error>?
-    }
-
-    private let state = Lock(State())
-
-    func expect(_ continuation: UnsafeContinuation<Void, Never>) {
-        let isAnswered = state.withLock { state in
-            if state.result == nil { state.continuation = continuation }
-            return state.result != nil
-        }
-        if isAnswered { continuation.resume() }
-    }
-
-    /// The first result counts.
-    func give(_ result: Result<Value, any Error>) {
-        let waiting = state.withLock { state in
-            if state.result == nil { state.result = result }
-            defer { state.continuation = nil }
-            return state.continuation
-        }
-        waiting?.resume()
-    }
-
-    func taken() throws -> Value {
-        guard let result = state.withLock({ $0.result }) else { throw URLError(.unknown) }
-        return try result.get()
     }
 }

@@ -33,7 +33,7 @@ extension URLSessionWebSocketTask {
     /// Gives an order to the loop, and waits for its answer, or until the Swift task is cancelled.
     private func awaiting(_ give: (SendOrder) -> Void) async throws {
         if let error = unavailability { throw error }
-        let answer = StreamAnswer<Void>()
+        let answer = AwaitedResult<Void>()
         await withTaskCancellationHandler {
             await withUnsafeContinuation { continuation in
                 answer.expect(continuation)
@@ -154,7 +154,7 @@ extension URLSessionWebSocketTask {
     /// `CancellationError`, no message is lost, and the WebSocket stays open.
     public func receive() async throws -> Message {
         if let error = unavailability { throw error }
-        let answer = StreamAnswer<Message>()
+        let answer = AwaitedResult<Message>()
         let order = LoopBound(ReceiveOrder(isAwaited: true) { answer.give($0) }, on: session.world.loop)
         await withTaskCancellationHandler {
             await withUnsafeContinuation { continuation in
