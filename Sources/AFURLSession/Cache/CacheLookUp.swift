@@ -1,3 +1,4 @@
+import AFBase
 import AFLoop
 import AFState
 import AFWire
@@ -66,12 +67,12 @@ final class DiskInquiry: TimerTarget {
     private static let patience = LoopInterval(.seconds(5))
 
     private let loop: EventLoop
-    private var waiting: ((CacheFinding) -> Void)?
+    private let question: Question<CacheFinding>
     private var limit: (timer: TimerID, otherwise: () -> CacheFinding)?
 
     init(on loop: EventLoop, done: @escaping (CacheFinding) -> Void) {
         self.loop = loop
-        waiting = done
+        question = Question(done)
     }
 
     /// Answers without the disk when the disk takes too long.
@@ -82,18 +83,12 @@ final class DiskInquiry: TimerTarget {
     func timerFired(_ timer: TimerID) {
         guard let limit else { return }
         self.limit = nil
-        end(with: limit.otherwise())
+        question.answer(limit.otherwise())
     }
 
     func answer(_ finding: CacheFinding) {
         if let limit { loop.cancelTimer(limit.timer) }
         limit = nil
-        end(with: finding)
-    }
-
-    private func end(with finding: CacheFinding) {
-        let waiting = waiting
-        self.waiting = nil
-        waiting?(finding)
+        question.answer(finding)
     }
 }
