@@ -7,12 +7,6 @@ package protocol ConnectionAttemptClient: AnyObject {
     func attemptFailed(_ attempt: ConnectionAttempt, error: TransferError)
     /// The attempt is about to ask a proxy for a tunnel.
     func depart(_ attempt: ConnectionAttempt) throws(Refusal) -> Permit
-    /// Whether a request waits for the connection.
-    func isAwaited(_ attempt: ConnectionAttempt) -> Bool
-    /// The delegate that the handshake may ask about the server, if there is one.
-    func handshakeDelegate(for attempt: ConnectionAttempt) -> (any HandshakeDelegate)?
-    /// Whether the request whose delegate was asked last does not wait any more.
-    func hasAskerLeft(_ attempt: ConnectionAttempt) -> Bool
 }
 
 /// Makes one connection: dials, goes through the proxy if there is one, and for https then secures the channel. It
@@ -29,6 +23,8 @@ package final class ConnectionAttempt: DialClient, HandshakeClient, ResolverClie
     private let platform: Platform
     private let observer: (any ConnectionObserver)?
     private var client: (any ConnectionAttemptClient)?
+    /// Whom the handshake asks about the server. Nil if the attempt secures nothing but the way to a proxy.
+    var asker: (any HandshakeAsker)?
     private var target: DialTarget?
     private var dialer: Dialer?
     private var passage: ProxyPassage?
@@ -90,6 +86,7 @@ package final class ConnectionAttempt: DialClient, HandshakeClient, ResolverClie
     package func cancel() {
         if client != nil { note(.closed) }
         client = nil
+        asker = nil
         stopLimit()
         if isLookingUp { platform.resolver.value.cancel(self) }
         dialer?.cancel()
@@ -250,19 +247,11 @@ package final class ConnectionAttempt: DialClient, HandshakeClient, ResolverClie
     private func secure(_ channel: any ByteChannel) {
         guard let security = key.security else { return succeed(channel) }
         startLimit(.tls, interval: rules.handshake)
-        let handshake = Handshake(channel, to: key, under: security, platform: platform, client: self)
+        let handshake = Handshake(channel, to: key, under: security, platform: platform, client: self, asker: asker)
         self.handshake = handshake
         note(.tlsStarted(host: key.endpoint.host.text))
         handshake.start()
     }
-
-    package func isAwaited(_ handshake: Handshake) -> Bool { client?.isAwaited(self) ?? true }
-
-    package func handshakeDelegate(for handshake: Handshake) -> (any HandshakeDelegate)? {
-        client?.handshakeDelegate(for: self)
-    }
-
-    package func hasAskerLeft(_ handshake: Handshake) -> Bool { client?.hasAskerLeft(self) ?? false }
 
     /// A request waits for the connection now.
     package func claimed() { handshake?.claimed() }
@@ -288,6 +277,7 @@ package final class ConnectionAttempt: DialClient, HandshakeClient, ResolverClie
     private func succeed(_ channel: any ByteChannel) {
         let client = client
         self.client = nil
+        asker = nil
         stopLimit()
         client?.attemptSucceeded(self, channel: channel)
     }
@@ -296,6 +286,7 @@ package final class ConnectionAttempt: DialClient, HandshakeClient, ResolverClie
         note(.failed(error, key.endpoint))
         let client = client
         self.client = nil
+        asker = nil
         stopLimit()
         client?.attemptFailed(self, error: error)
     }

@@ -6,12 +6,16 @@ import Dispatch
 package protocol HandshakeClient: AnyObject {
     func handshakeSucceeded(_ handshake: Handshake, channel: TLSChannel)
     func handshakeFailed(_ handshake: Handshake, failure: HandshakeFailure)
+}
+
+/// Those who wait for a connection, as its handshake sees them.
+package protocol HandshakeAsker: AnyObject {
     /// Whether a request waits for the connection.
-    func isAwaited(_ handshake: Handshake) -> Bool
+    var isAwaited: Bool { get }
     /// The delegate that the handshake may ask about the server, if there is one.
-    func handshakeDelegate(for handshake: Handshake) -> (any HandshakeDelegate)?
+    func chooseDelegate() -> (any HandshakeDelegate)?
     /// Whether the request whose delegate was asked last does not wait any more.
-    func hasAskerLeft(_ handshake: Handshake) -> Bool
+    var hasLeft: Bool { get }
 }
 
 /// When a connection was secured, and how.
@@ -58,6 +62,7 @@ package final class Handshake: ChannelHandler, TimerTarget {
     private let buffers: TLSBuffers
     private let judge: HandshakeJudge
     private var client: (any HandshakeClient)?
+    private var asker: (any HandshakeAsker)?
     private var raw: (any ByteChannel)?
     private var channel: TLSChannel?
     private var decisionTimer: TimerID?
@@ -66,15 +71,19 @@ package final class Handshake: ChannelHandler, TimerTarget {
     private(set) var wasParked = false
     private var pending: Question<HandshakeAnswer>?
 
-    /// - Parameter buffers: Buffers of its own, if another secured connection is made within this one. Nil: those that
-    ///   all connections of the loop share.
+    /// - Parameters:
+    ///   - buffers: Buffers of its own, if another secured connection is made within this one. Nil: those that all
+    ///     connections of the loop share.
+    ///   - asker: Nil if the server is judged alike for every request: the handshake waits for none, and asks no
+    ///     delegate.
     package init(
         _ channel: any ByteChannel,
         to key: ConnectionKey,
         under security: SecurityContext,
         platform: Platform,
         buffers: TLSBuffers? = nil,
-        client: any HandshakeClient
+        client: any HandshakeClient,
+        asker: (any HandshakeAsker)?
     ) {
         raw = channel
         self.key = key
@@ -82,6 +91,7 @@ package final class Handshake: ChannelHandler, TimerTarget {
         self.platform = platform
         self.buffers = buffers ?? platform.tlsBuffers.value
         self.client = client
+        self.asker = asker
         judge = HandshakeJudge(key, security: security, platform: platform)
         report = HandshakeReport(
             started: platform.loop.now,
@@ -179,6 +189,7 @@ package final class Handshake: ChannelHandler, TimerTarget {
 
     private func finish() {
         client = nil
+        asker = nil
         pending?.withdraw()
         pending = nil
         judge.serve(nil)
@@ -190,7 +201,7 @@ package final class Handshake: ChannelHandler, TimerTarget {
     /// Whether a request waits for the connection. If none does, the handshake stops: the delegate of a later request
     /// may want to be asked about the server.
     package func isAwaited() -> Bool {
-        isParked = client?.isAwaited(self) == false
+        isParked = asker?.isAwaited == false
         wasParked = wasParked || isParked
         return !isParked
     }
@@ -202,7 +213,7 @@ package final class Handshake: ChannelHandler, TimerTarget {
         advance()
     }
 
-    private var delegate: (any HandshakeDelegate)? { client?.handshakeDelegate(for: self) }
+    private var delegate: (any HandshakeDelegate)? { asker?.chooseDelegate() }
 
     package var mayAsk: Bool { delegate?.mayBeAsked ?? false }
 
@@ -247,7 +258,7 @@ package final class Handshake: ChannelHandler, TimerTarget {
         stopDecisionTimer()
         // The task that was asked has left. That it had no method for the question says nothing about the tasks that
         // wait now.
-        if case .unasked = answer, client?.hasAskerLeft(self) == true {
+        if case .unasked = answer, asker?.hasLeft == true {
             question.answer(.gone)
         } else {
             question.answer(answer)

@@ -46,7 +46,9 @@ package final class ProxyPassage: HandshakeClient, ProxyTunnelClient {
             under: security,
             platform: platform,
             buffers: platform.tlsBuffers.value.ofProxies,
-            client: self
+            client: self,
+            // The answer of a delegate would count as one about the server.
+            asker: nil
         )
         self.handshake = handshake
         handshake.start()
@@ -72,14 +74,6 @@ package final class ProxyPassage: HandshakeClient, ProxyTunnelClient {
     }
 
     // MARK: - From the handshake
-
-    /// Always: the proxy is judged alike for every request, so the handshake need not wait for one.
-    package func isAwaited(_ handshake: Handshake) -> Bool { true }
-
-    /// None: the answer of a delegate would count as one about the server.
-    package func handshakeDelegate(for handshake: Handshake) -> (any HandshakeDelegate)? { nil }
-
-    package func hasAskerLeft(_ handshake: Handshake) -> Bool { false }
 
     package func handshakeSucceeded(_ handshake: Handshake, channel: TLSChannel) {
         ask(over: channel)

@@ -39,12 +39,39 @@ final class HostPool: ConnectionAttemptClient, ConnectionOwner {
         var answersInOrder: Bool { connection.answersInOrder }
     }
 
-    private struct Dial {
+    /// A connection in the making.
+    private final class Dial: HandshakeAsker {
         let attempt: ConnectionAttempt
         /// The one request that it is for, if it takes the place of a dead connection.
-        var client: (any PoolClient)?
+        let client: (any PoolClient)?
         /// The request whose delegate was asked about the server.
-        var asker: (any PoolClient)?
+        private(set) var asker: (any PoolClient)?
+        private let host: HostPool
+
+        init(_ attempt: ConnectionAttempt, of host: HostPool, for client: (any PoolClient)? = nil) {
+            self.attempt = attempt
+            self.host = host
+            self.client = client
+            attempt.asker = self
+        }
+
+        var isAwaited: Bool { client != nil || host.hasWaiters }
+
+        func chooseDelegate() -> (any HandshakeDelegate)? {
+            if let client { return client.handshakeDelegate }
+            // Each attempt asks on behalf of another request, as far as there are others: if a delegate says no, only
+            // its own request fails.
+            let own = host.machine.waiters.first { waiter in
+                !host.dials.contains { $0 !== self && $0.asker === waiter.client }
+            }
+            asker = (own ?? host.machine.firstWaiter)?.client
+            return asker?.handshakeDelegate
+        }
+
+        var hasLeft: Bool {
+            guard let asker else { return false }
+            return asker.host !== host || !asker.ticket.isWaiting
+        }
     }
 
     let key: ConnectionKey
@@ -282,7 +309,7 @@ final class HostPool: ConnectionAttemptClient, ConnectionOwner {
 
     private func dial() {
         let attempt = makeAttempt()
-        dials.append(Dial(attempt: attempt))
+        dials.append(Dial(attempt, of: self))
         attempt.start(target)
     }
 
@@ -290,7 +317,7 @@ final class HostPool: ConnectionAttemptClient, ConnectionOwner {
     func redial(for client: any PoolClient) -> ConnectionAttempt {
         let attempt = makeAttempt()
         machine.exchangeRetried()
-        redials.append(Dial(attempt: attempt, client: client))
+        redials.append(Dial(attempt, of: self, for: client))
         attempt.start(target)
         return attempt
     }
@@ -343,20 +370,6 @@ final class HostPool: ConnectionAttemptClient, ConnectionOwner {
 
     // MARK: - From connections in the making
 
-    func isAwaited(_ attempt: ConnectionAttempt) -> Bool { hasWaiters || redials.contains { $0.attempt === attempt } }
-
-    func handshakeDelegate(for attempt: ConnectionAttempt) -> (any HandshakeDelegate)? {
-        if let redial = redials.first(where: { $0.attempt === attempt }) { return redial.client?.handshakeDelegate }
-        // Each attempt asks on behalf of another request, as far as there are others: if a delegate says no, only its
-        // own request fails.
-        let own = machine.waiters.first { waiter in
-            !dials.contains { $0.attempt !== attempt && $0.asker === waiter.client }
-        }
-        let asker = (own ?? machine.firstWaiter)?.client
-        if let index = dials.firstIndex(where: { $0.attempt === attempt }) { dials[index].asker = asker }
-        return asker?.handshakeDelegate
-    }
-
     func depart(_ attempt: ConnectionAttempt) throws(Refusal) -> Permit {
         let redialing = redials.first { $0.attempt === attempt }?.client
         do throws(Refusal) {
@@ -379,15 +392,6 @@ final class HostPool: ConnectionAttemptClient, ConnectionOwner {
         attempt.cancel()
         machine.dialCancelled()
         pool.settleLater(self)
-    }
-
-    func hasAskerLeft(_ attempt: ConnectionAttempt) -> Bool {
-        dials.first { $0.attempt === attempt }.map(hasAskerLeft) ?? false
-    }
-
-    private func hasAskerLeft(_ dial: Dial) -> Bool {
-        guard let asker = dial.asker else { return false }
-        return asker.host !== self || !asker.ticket.isWaiting
     }
 
     func attemptSucceeded(_ attempt: ConnectionAttempt, channel: any ByteChannel) {
@@ -422,7 +426,7 @@ final class HostPool: ConnectionAttemptClient, ConnectionOwner {
     /// The request that fails with a dial, if one does. The others get dials of their own.
     private func victim(of dial: Dial, error: TransferError) -> (any PoolClient)? {
         if error.isWordOfDelegate, let asker = dial.asker {
-            return machine.dialRefused(for: hasAskerLeft(dial) ? nil : Waiter(client: asker))?.client
+            return machine.dialRefused(for: dial.hasLeft ? nil : Waiter(client: asker))?.client
         }
         guard dial.attempt.wasParked else { return machine.dialFailed()?.client }
         // The server may have given up while no request waited.

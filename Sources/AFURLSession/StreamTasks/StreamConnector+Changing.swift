@@ -6,7 +6,7 @@ import Foundation
 
 // Changes of the stream as a whole.
 
-extension StreamConnector: HandshakeClient {
+extension StreamConnector: HandshakeClient, HandshakeAsker {
     /// True if a change is done, and the operations after it may begin.
     func change(_ channel: any ByteChannel, for load: Load) -> Bool {
         guard let change = schedule.nextChange else { return false }
@@ -41,7 +41,14 @@ extension StreamConnector: HandshakeClient {
         self.key = key
         session.world.platform.trustStores.prefetch(security.configuration.anchors)
         let raw = early?.channel ?? channel
-        let handshake = Handshake(raw, to: key, under: security, platform: session.world.platform, client: self)
+        let handshake = Handshake(
+            raw,
+            to: key,
+            under: security,
+            platform: session.world.platform,
+            client: self,
+            asker: self
+        )
         self.handshake = handshake
         self.channel = nil
         startPatience(of: handshake, for: load)
@@ -61,13 +68,11 @@ extension StreamConnector: HandshakeClient {
         }
     }
 
-    func isAwaited(_ handshake: Handshake) -> Bool { true }
+    var isAwaited: Bool { true }
 
-    func hasAskerLeft(_ handshake: Handshake) -> Bool { false }
+    var hasLeft: Bool { false }
 
-    func handshakeDelegate(for handshake: Handshake) -> (any HandshakeDelegate)? {
-        load?.handshakeDelegate
-    }
+    func chooseDelegate() -> (any HandshakeDelegate)? { load?.handshakeDelegate }
 
     func handshakeSucceeded(_ handshake: Handshake, channel: TLSChannel) {
         if let connection { load?.session.events?.connection(connection, .tlsEnded(handshake.report)) }

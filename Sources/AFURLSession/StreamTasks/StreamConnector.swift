@@ -312,13 +312,6 @@ extension StreamConnector: ConnectionAttemptClient {
         return try Departure.ask(isSuspended: false, isForbidden: false)
             .clear(hasItsRules: load.session.pool.hasPresentRules(key))
     }
-
-    func isAwaited(_ attempt: ConnectionAttempt) -> Bool { true }
-
-    func hasAskerLeft(_ attempt: ConnectionAttempt) -> Bool { false }
-
-    /// Before the connection is made only a proxy's TLS can need a decision, and its rules ask no delegate.
-    func handshakeDelegate(for attempt: ConnectionAttempt) -> (any HandshakeDelegate)? { nil }
 }
 
 extension SessionCore {

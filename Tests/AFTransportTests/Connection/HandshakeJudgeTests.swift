@@ -21,14 +21,14 @@ extension SecuredTests {
             stage.onLoop { [stage] in
                 let (judge, handshake) = try stage.judge()
                 let engine = try stage.engine(judge)
-                stage.client.isWanted = false
+                stage.client.isAwaited = false
                 handshake.claimed()
 
                 #expect(judge.engine(engine, judges: [stage.leaf]).word == "later")
                 #expect(judge.engineNeedsIdentity(engine).word == "later")
                 #expect(stage.client.questions.isEmpty && judge.trust == nil)
 
-                stage.client.isWanted = true
+                stage.client.isAwaited = true
                 #expect(judge.engine(engine, judges: [stage.leaf]).word == "later")
                 #expect(stage.client.questions == ["trust"])
             }
@@ -43,7 +43,7 @@ extension SecuredTests {
                     #expect(judge.engine(engine, judges: [stage.leaf]).word == "later")
                     #expect(judge.engine(engine, judges: [stage.leaf]).word == "later")
                     #expect(stage.client.questions.count == round)
-                    stage.client.hasAskerGone = round == 1
+                    stage.client.hasLeft = round == 1
                     stage.client.answer(.unasked)
                 }
                 #expect(judge.engine(engine, judges: [stage.leaf]).word == "accept")
@@ -52,7 +52,7 @@ extension SecuredTests {
                     #expect(judge.engineNeedsIdentity(engine).word == "later")
                     #expect(judge.engineNeedsIdentity(engine).word == "later")
                     #expect(stage.client.questions.count == round)
-                    stage.client.hasAskerGone = round == 3
+                    stage.client.hasLeft = round == 3
                     stage.client.answer(.unasked)
                 }
 
@@ -157,7 +157,14 @@ private final class Stage {
     }
 
     func judge() throws -> (HandshakeJudge, Handshake) {
-        let handshake = Handshake(try ScriptedChannel(), to: key, under: security, platform: platform, client: client)
+        let handshake = Handshake(
+            try ScriptedChannel(),
+            to: key,
+            under: security,
+            platform: platform,
+            client: client,
+            asker: client
+        )
         let judge = HandshakeJudge(key, security: security, platform: platform)
         judge.serve(handshake)
         return (judge, handshake)
@@ -173,9 +180,9 @@ private final class Stage {
 }
 
 /// A connection in the making, and its delegate.
-private final class AskingClient: HandshakeClient, HandshakeDelegate {
-    var isWanted = true
-    var hasAskerGone = false
+private final class AskingClient: HandshakeClient, HandshakeAsker, HandshakeDelegate {
+    var isAwaited = true
+    var hasLeft = false
     private(set) var questions: [String] = []
     private var pending: ((HandshakeAnswer) -> Void)?
 
@@ -187,9 +194,7 @@ private final class AskingClient: HandshakeClient, HandshakeDelegate {
 
     func handshakeSucceeded(_ handshake: Handshake, channel: TLSChannel) {}
     func handshakeFailed(_ handshake: Handshake, failure: HandshakeFailure) {}
-    func isAwaited(_ handshake: Handshake) -> Bool { isWanted }
-    func handshakeDelegate(for handshake: Handshake) -> (any HandshakeDelegate)? { self }
-    func hasAskerLeft(_ handshake: Handshake) -> Bool { hasAskerGone }
+    func chooseDelegate() -> (any HandshakeDelegate)? { self }
 
     var mayBeAsked: Bool { true }
 
