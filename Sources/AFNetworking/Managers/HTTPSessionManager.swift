@@ -9,7 +9,7 @@ public import Foundation
 /// let manager = HTTPSessionManager(baseURL: URL(string: "https://api.example.com/v1/"))
 /// let user = try await manager.get("users/1", decode: User.self)
 /// ```
-open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
+open class HTTPSessionManager: URLSessionManager, ServerManager, @unchecked Sendable {
     private struct Settings: Sendable {
         var requestSerializer = HTTPRequestSerializer()
         var responseSerializer: HTTPResponseSerializer = JSONResponseSerializer()
@@ -83,53 +83,25 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
 
     // MARK: - Coding and copying
 
-    private enum Key {
-        static let baseURL = "baseURL"
-        static let requestSerializer = "requestSerializer"
-        static let responseSerializer = "responseSerializer"
-        static let securityPolicy = "securityPolicy"
-    }
-
     /// Reads a manager: its base URL, serializers and policy, and the settings of its session.
     ///
     /// Copying calls it too, with a coder without values: a subclass that implements it must call super.
     public required init?(coder: NSCoder) {
-        let url = ManagerSeed(of: coder)?.baseURL ?? coder.decodeObject(of: NSURL.self, forKey: Key.baseURL) as URL?
-        base = url.map(BaseURL.init)
+        base = coder.managerBase
         super.init(coder: coder)
-        if let serializer = coder.decodeObject(of: HTTPRequestSerializer.self, forKey: Key.requestSerializer) {
-            requestSerializer = serializer
-        }
-        if coder.containsValue(forKey: Key.responseSerializer),
-            let serializer = coder.decodeObject(of: HTTPResponseSerializer.self, forKey: Key.responseSerializer)
-        {
-            responseSerializer = serializer
-        }
-        do {
-            if let policy = try coder.readPolicy(forKey: Key.securityPolicy) { securityPolicy = policy }
-        } catch {
-            return nil
-        }
+        guard (try? readSettings(from: coder)) != nil else { return nil }
     }
 
     /// Writes what `init(coder:)` reads. A response serializer that is no ``HTTPResponseSerializer`` is left out.
     open override func encode(with coder: NSCoder) {
         super.encode(with: coder)
-        coder.encode(baseURL as NSURL?, forKey: Key.baseURL)
-        coder.encode(requestSerializer, forKey: Key.requestSerializer)
-        // A serializer of any other class could not be read: Foundation ends the process at an unexpected class.
-        let serializer = responseSerializer
-        if !(serializer is AdaptedResponseSerializer) { coder.encode(serializer, forKey: Key.responseSerializer) }
-        coder.writePolicy(securityPolicy, forKey: Key.securityPolicy)
+        writeSettings(to: coder)
     }
 
     /// A manager of the same class, with the same base URL and configuration, and copies of serializers and policy.
     open override func copy(with zone: NSZone? = nil) -> Any {
         let copy = ManagerSeed(baseURL: baseURL, configuration: sessionConfiguration).manager(of: type(of: self))
-        if let serializer = requestSerializer.copy() as? HTTPRequestSerializer { copy.requestSerializer = serializer }
-        if let serializer = responseSerializer.copy() as? HTTPResponseSerializer {
-            copy.responseSerializer = serializer
-        }
+        copy.copySerializers(of: self)
         // The default policy is copied too: it may have been changed in place.
         if state.withLock({ $0.hasOwnPolicy }) || sessionConfiguration.tls.evaluator == nil {
             copy.securityPolicy = securityPolicy.copy()

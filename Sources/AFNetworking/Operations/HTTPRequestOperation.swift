@@ -185,10 +185,10 @@ open class HTTPRequestOperation: URLConnectionOperation, @unchecked Sendable {
         responseSerializer = serializer
     }
 
-    /// Pauses the operation and archives it, with its serializer.
+    /// Pauses the operation and archives it, with its serializer. One that is no ``HTTPResponseSerializer`` is left out.
     open override func encode(with coder: NSCoder) {
         super.encode(with: coder)
-        coder.encode(responseSerializer, forKey: Self.serializerKey)
+        coder.writeSerializer(responseSerializer, forKey: Self.serializerKey)
     }
 
     /// Another operation for the same request, with a copy of the serializer.

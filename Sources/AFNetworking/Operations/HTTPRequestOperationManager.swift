@@ -17,7 +17,7 @@ public import Foundation
 /// ```
 ///
 /// New programs are better served by ``HTTPSessionManager``.
-open class HTTPRequestOperationManager: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
+open class HTTPRequestOperationManager: NSObject, NSCopying, NSSecureCoding, ServerManager, @unchecked Sendable {
     /// Receives the operation and the object that the response serializer made of the response.
     public typealias Success = HTTPRequestOperation.Success
     /// Receives the operation, if there is one, and the error.
@@ -297,13 +297,6 @@ open class HTTPRequestOperationManager: NSObject, NSCopying, NSSecureCoding, @un
             + "baseURL: \(baseURL?.textWithoutCredentials ?? "none"), operationQueue: \(operationQueue)>"
     }
 
-    private enum Key {
-        static let baseURL = "baseURL"
-        static let requestSerializer = "requestSerializer"
-        static let responseSerializer = "responseSerializer"
-        static let securityPolicy = "securityPolicy"
-    }
-
     /// Managers can be archived securely.
     open class var supportsSecureCoding: Bool { true }
 
@@ -311,42 +304,21 @@ open class HTTPRequestOperationManager: NSObject, NSCopying, NSSecureCoding, @un
     ///
     /// Copying calls it too, with a coder without values: a subclass that implements it must call super.
     public required init?(coder: NSCoder) {
-        let url = ManagerSeed(of: coder)?.baseURL ?? coder.decodeObject(of: NSURL.self, forKey: Key.baseURL) as URL?
-        base = url.map(BaseURL.init)
+        base = coder.managerBase
         super.init()
-        if let serializer = coder.decodeObject(of: HTTPRequestSerializer.self, forKey: Key.requestSerializer) {
-            requestSerializer = serializer
-        }
-        if coder.containsValue(forKey: Key.responseSerializer),
-            let serializer = coder.decodeObject(of: HTTPResponseSerializer.self, forKey: Key.responseSerializer)
-        {
-            responseSerializer = serializer
-        }
-        do {
-            if let policy = try coder.readPolicy(forKey: Key.securityPolicy) { securityPolicy = policy }
-        } catch {
-            return nil
-        }
+        guard (try? readSettings(from: coder)) != nil else { return nil }
     }
 
-    /// Archives base URL, serializers and policy.
+    /// Archives base URL, serializers and policy. A response serializer that is no ``HTTPResponseSerializer`` is left out.
     open func encode(with coder: NSCoder) {
-        coder.encode(baseURL as NSURL?, forKey: Key.baseURL)
-        coder.encode(requestSerializer, forKey: Key.requestSerializer)
-        coder.encode(responseSerializer, forKey: Key.responseSerializer)
-        coder.writePolicy(securityPolicy, forKey: Key.securityPolicy)
+        writeSettings(to: coder)
     }
 
     /// A manager of the same class, with the same base URL and ``tls``, copies of serializers and policy, and a queue of its
     /// own.
     open func copy(with zone: NSZone? = nil) -> Any {
         let copy = ManagerSeed(baseURL: baseURL).manager(of: type(of: self))
-        if let serializer = requestSerializer.copy(with: zone) as? HTTPRequestSerializer {
-            copy.requestSerializer = serializer
-        }
-        if let serializer = responseSerializer.copy(with: zone) as? HTTPResponseSerializer {
-            copy.responseSerializer = serializer
-        }
+        copy.copySerializers(of: self)
         copy.securityPolicy = securityPolicy.copy()
         copy.tls = tls
         return copy

@@ -81,6 +81,22 @@ final class ReadingManager: HTTPSessionManager, @unchecked Sendable {
         }
     }
 
+    @Test func `6.5 operations and their manager can be read without a serializer of one's own`() async {
+        await #expect(processExitsWith: .success) {
+            let sessions = HTTPSessionManager(baseURL: nil)
+            sessions.responseSerializer = WordSerializer()
+            let adapted: HTTPResponseSerializer = sessions.responseSerializer
+            let url = try #require(URL(string: "https://example.com/"))
+            let operations = HTTPRequestOperationManager(baseURL: url)
+            operations.responseSerializer = adapted
+            let read = try ManagerArchiveTests.archived(operations)
+            #expect(read?.baseURL == url && read?.responseSerializer is JSONResponseSerializer)
+            let operation = HTTPRequestOperation(request: URLRequest(url: url))
+            operation.responseSerializer = adapted
+            #expect(try ManagerArchiveTests.archived(operation)?.request.url == url)
+        }
+    }
+
     @Test func `6.5 making and copying managers writes nothing to standard error`() async {
         let result = await #expect(
             processExitsWith: .success,
