@@ -34,7 +34,7 @@ extension HTTPSessionManager {
     func start(_ call: Call, success: Success?, failure: Failure?) -> URLSessionDataTask? {
         // A subclass may override the method that makes the task, as those of AFNetworking do.
         let task =
-            mayHaveOverrides && call.form == nil
+            call.form == nil
             ? dataTask(
                 withHTTPMethod: call.method,
                 urlString: call.urlString,
