@@ -51,7 +51,7 @@ let package = Package(
         .systemLibrary(name: "CAFLibJPEG", providers: [.apt(["libjpeg-dev"])]),
         .systemLibrary(name: "CAFLibWebP", providers: [.apt(["libwebp-dev"])]),
         .systemLibrary(name: "CAFLibGIF", providers: [.apt(["libgif-dev"])]),
-        .target(name: "CAFTestServer", cSettings: strictC),
+        .target(name: "CAFTestServer", dependencies: ["CAFOpenSSL"], cSettings: strictC),
 
         // MARK: Foundations
         .target(name: "AFBase", swiftSettings: strict),
@@ -115,7 +115,8 @@ let package = Package(
         .target(
             name: "AFVirtualWorld",
             dependencies: [
-                "AFBase", "AFTestSupport", "AFWire", "AFLoop", "AFTLS", "AFURLSession", "CAFLinux", "CAFTestSupport",
+                "AFBase", "AFNetworkingTesting", "AFTestSupport", "AFWire", "AFLoop", "AFTLS", "AFURLSession",
+                "CAFLinux", "CAFTestSupport",
             ],
             path: "Tests/Support/AFVirtualWorld",
             swiftSettings: strict
@@ -279,7 +280,7 @@ let package = Package(
         ),
         .testTarget(
             name: "AFNetworkingTestingTests",
-            dependencies: ["AFNetworkingTesting", "AFURLSession", "AFTLS", "CAFOpenSSL"],
+            dependencies: ["AFNetworkingTesting", "AFURLSession", "AFTLS", "AFWire", "CAFOpenSSL"],
             swiftSettings: strict
         ),
         .testTarget(

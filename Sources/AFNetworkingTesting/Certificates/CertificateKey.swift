@@ -1,4 +1,5 @@
 internal import CAFOpenSSL
+internal import CAFTestServer
 import Foundation
 
 /// A private key for the certificates of a test.

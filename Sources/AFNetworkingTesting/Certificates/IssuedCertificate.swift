@@ -1,5 +1,6 @@
 public import AFTLS
 internal import CAFOpenSSL
+internal import CAFTestServer
 public import Foundation
 
 /// A certificate with its private key and its chain: what a server or a client needs to prove its identity.

@@ -1,4 +1,5 @@
 internal import CAFOpenSSL
+internal import CAFTestServer
 
 /// Encrypts the server's records of TLS 1.2 and 1.3 that OpenSSL has no function to send.
 struct RecordSealer {

@@ -1,5 +1,6 @@
 import AFTLS
 internal import CAFOpenSSL
+internal import CAFTestServer
 
 /// Why OpenSSL refuses the settings.
 struct TLSSetUpFailure: Error, Sendable {

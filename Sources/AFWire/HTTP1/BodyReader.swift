@@ -1,6 +1,6 @@
 /// Reads the body of one message, whose framing its head has settled.
-struct BodyReader: Sendable {
-    enum Event {
+package struct BodyReader: Sendable {
+    package enum Event {
         case needMore
 
         /// A part of the input, never empty.
@@ -38,7 +38,7 @@ struct BodyReader: Sendable {
 
     /// - Parameter isOfResponse: Whether blanks may stand behind the size of a chunk, and a field of the trailers may be
     ///   folded.
-    init(_ framing: BodyFraming, isOfResponse: Bool) {
+    package init(_ framing: BodyFraming, isOfResponse: Bool) {
         self.isOfResponse = isOfResponse
         chunks = ChunkDecoder(allowsBlanks: isOfResponse)
         state =
@@ -51,12 +51,12 @@ struct BodyReader: Sendable {
     }
 
     /// The end was reported.
-    var isFinished: Bool {
+    package var isFinished: Bool {
         if case .finished = state { true } else { false }
     }
 
     /// Consumes a prefix of `input`; all of it with `.needMore`.
-    mutating func read(
+    package mutating func read(
         _ input: UnsafeRawBufferPointer,
         limits: HTTP1Limits
     ) throws(HTTP1Error) -> (consumed: Int, event: Event) {
@@ -79,7 +79,7 @@ struct BodyReader: Sendable {
     }
 
     /// The peer closed its side. Nil if something was missing.
-    mutating func inputEnded() -> Event? {
+    package mutating func inputEnded() -> Event? {
         switch state {
         case .untilClose, .ending:
             state = .finished

@@ -1,23 +1,23 @@
 /// What the fields of one head say about the body's end and the connection, noted
 /// while the lines are parsed so that no field is looked up afterwards.
-struct FramingFields: Sendable {
-    private(set) var contentLength: UInt64?
-    private(set) var isChunked = false
+package struct FramingFields: Sendable {
+    package private(set) var contentLength: UInt64?
+    package private(set) var isChunked = false
     private(set) var saysClose = false
     private(set) var saysKeepAlive = false
-    private(set) var expectsContinue = false
-    private(set) var hostCount = 0
+    package private(set) var expectsContinue = false
+    package private(set) var hostCount = 0
     private(set) var keepAliveTimeout: Int?
     private(set) var hasContentCoding = false
     private(set) var setsCookies = false
 
     /// The length was stated more than once. The values agree, but a peer that
     /// repeats itself here may have been talked into it: no reuse.
-    private(set) var repeatsLength = false
+    package private(set) var repeatsLength = false
 
     /// `chunked` was stated more than once. No sender may apply it twice (RFC 9112 §6.1), and those that say so have
     /// not; a parser in front of us may have undone it twice: no reuse.
-    private(set) var repeatsChunked = false
+    package private(set) var repeatsChunked = false
 
     /// Takes note of one field. `name` is a token of `nameCount` bytes.
     @inline(__always)
@@ -137,7 +137,7 @@ struct FramingFields: Sendable {
     }
 
     /// Whether the peer will keep the connection after this message (RFC 9112 §9.3).
-    func allowPersistence(in version: HTTPVersion) -> Bool {
+    package func allowPersistence(in version: HTTPVersion) -> Bool {
         switch version {
         case .http11: !saysClose
         case .http10: saysKeepAlive && !saysClose

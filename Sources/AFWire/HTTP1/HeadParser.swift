@@ -5,9 +5,9 @@ internal import Glibc
 /// Works on all bytes of the head received so far, wherever they lie, and looks at each complete line once: called
 /// again with more bytes it goes on at the first line it has not seen. Lines are found with `memchr`; validity is
 /// checked eight bytes at a time.
-struct HeadParser: Sendable {
+package struct HeadParser: Sendable {
     /// Which head this is, and with that, how strict to be.
-    enum Role: Sendable {
+    package enum Role: Sendable {
         case response
         case request
         case trailers
@@ -22,8 +22,8 @@ struct HeadParser: Sendable {
     private(set) var fieldsStart = 0
 
     private(set) var fieldCount = 0
-    private(set) var startLine = StartLine.none
-    private(set) var framing = FramingFields()
+    package private(set) var startLine = StartLine.none
+    package private(set) var framing = FramingFields()
 
     /// A line ended with LF alone. Where one parser sees a line end, another may not.
     private(set) var sawBareLineFeed = false
@@ -64,7 +64,7 @@ struct HeadParser: Sendable {
         var examined = 0
     #endif
 
-    init(
+    package init(
         _ role: Role,
         allowsFolds: Bool = false,
         allowsLeadingEmptyLine: Bool = false,

@@ -2,32 +2,37 @@
 ///
 /// A head that arrives whole is parsed where it lies and costs one allocation, the
 /// block its fields are copied to. Only the beginning of an incomplete one is kept.
-struct HeadReader: Sendable {
+package struct HeadReader: Sendable {
     /// The most bytes the head may have, and what to call that limit.
-    struct Ceiling: Sendable {
+    package struct Ceiling: Sendable {
         let bytes: Int
         let limit: HTTP1Error.Limit
+
+        package init(bytes: Int, limit: HTTP1Error.Limit) {
+            self.bytes = bytes
+            self.limit = limit
+        }
     }
 
-    private(set) var parser: HeadParser
+    package private(set) var parser: HeadParser
     private let ceiling: Ceiling
     private var pending: [UInt8] = []
 
     /// How much of the incomplete line at the end of `pending` needs no second check.
     private var checked = 0
 
-    init(_ parser: HeadParser, ceiling: Ceiling) {
+    package init(_ parser: HeadParser, ceiling: Ceiling) {
         self.parser = parser
         self.ceiling = ceiling
     }
 
     /// Bytes taken in so far.
-    var bytesReceived: Int { isComplete ? parser.position : pending.count }
+    package var bytesReceived: Int { isComplete ? parser.position : pending.count }
 
-    private(set) var isComplete = false
+    package private(set) var isComplete = false
 
     /// Takes in the next bytes and returns how many belong to the head. All of them, unless it is complete now.
-    mutating func read(
+    package mutating func read(
         _ input: UnsafeRawBufferPointer,
         limits: HTTP1Limits,
         fields: inout HTTPHeaders

@@ -67,27 +67,6 @@ package enum HeadWriter {
             count: 1 + head.fields.count + (framing == .none ? 0 : 1) + (head.closesConnection ? 1 : 0)
         )
     }
-
-    /// Appends status line, fields and empty line.
-    package static func append(
-        status: Int,
-        reason: String,
-        headers: HTTPHeaders,
-        version: HTTPVersion = .http11,
-        to buffer: inout [UInt8]
-    ) {
-        append(version == .http11 ? "HTTP/1.1 " : "HTTP/1.0 ", to: &buffer)
-        buffer.append(contentsOf: String(status).utf8)
-        buffer.append(0x20)
-        buffer.append(contentsOf: reason.utf8)
-        append("\r\n", to: &buffer)
-        headers.withBytes { buffer.append(contentsOf: $0) }
-        append("\r\n", to: &buffer)
-    }
-
-    private static func append(_ text: StaticString, to buffer: inout [UInt8]) {
-        buffer.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
-    }
 }
 
 extension OutputSpan<UInt8> {

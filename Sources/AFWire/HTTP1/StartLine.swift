@@ -3,7 +3,7 @@ import AFBase
 /// The first line of a head, or nothing for trailers, which have none.
 ///
 /// Ranges count from the first byte of the head.
-enum StartLine: Sendable {
+package enum StartLine: Sendable {
     case none
     case status(version: HTTPVersion, status: Int, reason: Range<UInt32>)
     case request(version: HTTPVersion, method: Range<UInt32>, target: Range<UInt32>)

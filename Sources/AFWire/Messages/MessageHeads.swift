@@ -46,17 +46,6 @@ extension ResponseHead: Equatable {
     }
 }
 
-/// The first line and the fields of a request, as received.
-package struct ReceivedRequest: Sendable, Equatable {
-    /// The method, case-sensitive.
-    package let method: String
-
-    /// The request target as it stands on the wire, in any of its four forms.
-    package let target: String
-
-    package let headers: HTTPHeaders
-}
-
 /// The two versions of HTTP/1 we speak.
 ///
 /// Any other minor version of major version 1 is read as 1.1 (RFC 9110 §2.5).

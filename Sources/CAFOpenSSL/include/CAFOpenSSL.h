@@ -11,8 +11,6 @@
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
 
-#include "CAFTestAuthority.h"
-
 #include <stddef.h>
 #include <stdint.h>
 

@@ -1,6 +1,8 @@
 #ifndef CAF_TEST_SERVER_H
 #define CAF_TEST_SERVER_H
 
+#include "CAFTestAuthority.h"
+
 #include <pthread.h>
 #include <stddef.h>
 

@@ -1,3 +1,5 @@
+import AFNetworkingTesting
+
 @testable import AFURLSession
 @testable import AFURLTypes
 @testable import AFWire

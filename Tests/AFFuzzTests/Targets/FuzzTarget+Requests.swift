@@ -1,5 +1,6 @@
 import AFBase
 import AFNetworking
+import AFNetworkingTesting
 import Foundation
 
 @testable import AFURLSession

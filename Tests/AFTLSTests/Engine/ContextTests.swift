@@ -90,7 +90,7 @@ extension SecuredTests {
             #expect(
                 found == [
                     "CAFOpenSSL/CAFOpenSSL.c SSL_CTX_new": 1, "CAFOpenSSL/CAFOpenSSL.c TLS_client_method": 1,
-                    "CAFOpenSSL/CAFTestAuthority.c SSL_CTX_new": 1,
+                    "CAFTestServer/CAFTestAuthority.c SSL_CTX_new": 1,
                 ]
             )
         }

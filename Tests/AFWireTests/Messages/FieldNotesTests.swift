@@ -57,21 +57,6 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        ("Expect: 100-continue", true), ("expect:\t100-Continue ", true), ("Expect: 100-continued", false),
-        ("Expect: 200-ok", false), ("Expecs: 100-continue", false), ("X: y", false),
-    ])
-    func `a request waits for a 100 if it says so`(field: String, expects: Bool) {
-        let outcome = RequestDecoderTests.outcome(of: "PUT / HTTP/1.1\r\nHost: h\r\n\(field)\r\n\r\n")
-
-        #expect(outcome.head?.expectsContinue == expects)
-    }
-
-    @Test(arguments: ["Hosd: h", "Hos: h", "Hosts: h", "Etag: h"])
-    func `a request has a Host field by no other name`(field: String) {
-        #expect(RequestDecoderTests.outcome(of: "GET / HTTP/1.1\r\n\(field)\r\n\r\n").error == .header)
-    }
-
     @Test(arguments: [199, 200, 299, 300, 404])
     func `T-MSG-18 framing fields mean nothing in an answer to CONNECT from 200 to 299`(status: Int) {
         let setting = ResponseSetting(method: "CONNECT")

@@ -1,3 +1,4 @@
+import AFNetworkingTesting
 package import AFWire
 
 /// A request as a server received it.

@@ -1,3 +1,4 @@
+import AFNetworkingTesting
 import AFWire
 
 /// Plays a script on one connection.

@@ -1,5 +1,6 @@
-#include "CAFOpenSSL.h"
+#include "CAFTestAuthority.h"
 
+#include <openssl/core_names.h>
 #include <openssl/kdf.h>
 #include <string.h>
 

@@ -1,12 +1,7 @@
 // What the certificate authorities and the server for tests need of OpenSSL.
 #pragma once
 
-#include <openssl/core_names.h>
-#include <openssl/evp.h>
-#include <openssl/pkcs12.h>
-#include <openssl/provider.h>
-#include <openssl/ssl.h>
-#include <openssl/x509.h>
+#include <CAFOpenSSL.h>
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,3 +1,4 @@
+import AFNetworkingTesting
 import AFWire
 import Testing
 
@@ -11,10 +12,10 @@ import Testing
         var surplus = 0
     }
 
-    private static func outcome(of bytes: [UInt8], _ delivery: Delivery) -> Outcome {
+    private static func outcome(of pieces: [[UInt8]]) -> Outcome {
         var decoder = RequestDecoder()
         var outcome = Outcome()
-        for piece in delivery.pieces(of: bytes) {
+        for piece in pieces {
             piece.withUnsafeBytes { bytes in
                 do throws(HTTP1Error) {
                     var offset = 0
@@ -38,15 +39,15 @@ import Testing
         return outcome
     }
 
-    /// The one outcome of all four deliveries.
-    static func outcome(of wire: String, sourceLocation: SourceLocation = #_sourceLocation) -> Outcome {
+    /// The one outcome of all deliveries: whole, byte by byte, and split in two at every offset.
+    private static func outcome(of wire: String, sourceLocation: SourceLocation = #_sourceLocation) -> Outcome {
         let bytes = Array(wire.utf8)
-        let deliveries = Delivery.all(of: bytes.count)
-        let first = outcome(of: bytes, deliveries[0])
-        for delivery in deliveries where outcome(of: bytes, delivery) != first {
-            Issue.record("\(delivery) differs", sourceLocation: sourceLocation)
+        let whole = outcome(of: [bytes])
+        let splits = bytes.indices.map { [Array(bytes[..<$0]), Array(bytes[$0...])] }
+        for pieces in splits + [bytes.map { [$0] }] where outcome(of: pieces) != whole {
+            Issue.record("in \(pieces.map(\.count)) bytes it differs", sourceLocation: sourceLocation)
         }
-        return first
+        return whole
     }
 
     @Test func `a request is reported as head, body and end`() {
@@ -137,6 +138,21 @@ import Testing
         #expect(error?.kind == .closed(length == 0 ? .beforeHead : length < 47 ? .inHead : .inBody))
     }
 
+    @Test(arguments: [
+        ("Expect: 100-continue", true), ("expect:\t100-Continue ", true), ("Expect: 100-continued", false),
+        ("Expect: 200-ok", false), ("Expecs: 100-continue", false), ("X: y", false),
+    ])
+    func `a request waits for a 100 if it says so`(field: String, expects: Bool) {
+        let outcome = Self.outcome(of: "PUT / HTTP/1.1\r\nHost: h\r\n\(field)\r\n\r\n")
+
+        #expect(outcome.head?.expectsContinue == expects)
+    }
+
+    @Test(arguments: ["Hosd: h", "Hos: h", "Hosts: h", "Etag: h"])
+    func `a request has a Host field by no other name`(field: String) {
+        #expect(Self.outcome(of: "GET / HTTP/1.1\r\n\(field)\r\n\r\n").error == .header)
+    }
+
     // MARK: - Round trips
 
     @Test func `a written request is read back`() throws {
@@ -158,9 +174,8 @@ import Testing
             wire += [UInt8](repeating: 0x61, count: size)
             wire += ChunkWriter.chunkEnd
         }
-        ChunkWriter.appendHeader(for: 0, to: &wire)
-        ChunkWriter.appendEnd(trailers: trailers, to: &wire)
-        let outcome = Self.outcome(of: wire, Delivery(description: "whole", cuts: []))
+        wire += Array("0\r\nDigest: x\r\n\r\n".utf8)
+        let outcome = Self.outcome(of: [wire])
 
         let received = try #require(outcome.head?.request)
         #expect(received.method == "PUT" && received.target == "/x")
@@ -168,31 +183,5 @@ import Testing
         #expect(received.headers.fields.map(\.name) == ["Host", "X", "Transfer-Encoding", "Connection"])
         #expect(outcome.body.count == 1 + 15 + 16 + 255 + 256 + 4_097)
         #expect(outcome.trailers == trailers && outcome.surplus == 0 && outcome.error == nil)
-    }
-
-    @Test(arguments: [
-        (1, "1"), (9, "9"), (10, "a"), (15, "f"), (16, "10"), (255, "ff"), (4096, "1000"),
-        (Int.max, "7fffffffffffffff"),
-    ])
-    func `a chunk header is its size in hexadecimal`(size: Int, digits: String) {
-        var buffer: [UInt8] = []
-
-        ChunkWriter.appendHeader(for: size, to: &buffer)
-
-        #expect(String(decoding: buffer, as: UTF8.self) == digits + "\r\n")
-    }
-
-    @Test func `a written response is read back`() {
-        var headers = HTTPHeaders()
-        headers.append("Content-Length", value: "2")
-        headers.append("X", value: "\u{FC}")
-        var wire: [UInt8] = []
-
-        HeadWriter.append(status: 404, reason: "Not Found", headers: headers, to: &wire)
-        let outcome = ResponseSetting().outcome(of: wire + Array("no".utf8))
-
-        #expect(outcome.status == 404 && outcome.head?.reason == "Not Found")
-        #expect(outcome.head?.headers == headers)
-        #expect(outcome.text == "no" && outcome.mayReuse)
     }
 }

@@ -1,6 +1,8 @@
+package import AFWire
+
 /// Reads one request, as a server does, from bytes in pieces of any size.
 ///
-/// Stricter than ``ResponseDecoder``: whatever has ever helped to smuggle a request past a proxy is refused, not
+/// Stricter than `ResponseDecoder`: whatever has ever helped to smuggle a request past a proxy is refused, not
 /// forgiven. One for each request; what is left over belongs to the next.
 package struct RequestDecoder: Sendable {
     package struct Step {
@@ -120,6 +122,17 @@ package struct RequestDecoder: Sendable {
         }
         return fields.contentLength.map { .length($0) } ?? .none
     }
+}
+
+/// The first line and the fields of a request, as received.
+package struct ReceivedRequest: Sendable, Equatable {
+    /// The method, case-sensitive.
+    package let method: String
+
+    /// The request target as it stands on the wire, in any of its four forms.
+    package let target: String
+
+    package let headers: HTTPHeaders
 }
 
 extension RequestDecoder.Event {
