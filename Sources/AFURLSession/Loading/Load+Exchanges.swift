@@ -56,7 +56,7 @@ extension Load {
 
     /// Ends the present exchange, which is not the load's last.
     func leave(_ outcome: ExchangeOutcome) {
-        if response != nil { startConsumerOver() }
+        startConsumerOver()
         guard memory?.foreign == nil else { return leaveForeign(outcome.response) }
         leave(outcome.response as? HTTPURLResponse)
     }
@@ -111,8 +111,9 @@ extension Load {
         transfer = nil
     }
 
-    /// Has the consumer forget what it has received of a response.
-    private func startConsumerOver() {
+    /// Has the consumer forget what it has received of a response, if there is one.
+    func startConsumerOver() {
+        guard response != nil else { return }
         consumer.startOver(of: self)
         snapshot.withLock { snapshot in
             snapshot.expectedToReceive = NSURLSessionTransferSizeUnknown

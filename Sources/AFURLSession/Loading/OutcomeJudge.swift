@@ -74,6 +74,7 @@ struct OutcomeJudge {
             foreign.unpause(.undecided)
         case .foreignRedirect(_, let response, let foreign):
             foreign.stop()
+            load.startConsumerOver()
             load.deliver(asItIs: response, expecting: 0)
             load.finishReceiving()
         case .failure: break
