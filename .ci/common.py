@@ -46,13 +46,18 @@ def must(command, **environment):
         fail(f"this failed, see above: {' '.join(map(str, command))}")
 
 
+def logged(command, log, shows=None, **environment):
+    """Whether a command ends well, and what it said, which is in the file `log` then."""
+    (ROOT / log).parent.mkdir(parents=True, exist_ok=True)
+    with (ROOT / log).open("wb") as file:
+        good = run(command, file, shows, **environment)
+    return good, (ROOT / log).read_text(errors="replace")
+
+
 def must_test(command, log, **environment):
     """`swift test` is content when a filter matches nothing; this is not."""
-    (ROOT / log).parent.mkdir(parents=True, exist_ok=True)
-    with (ROOT / log).open("w+b") as file:
-        good = run(command, file, **environment)
-        file.seek(0)
-        some = re.search(rb"Test run with [1-9]", file.read())
+    good, text = logged(command, log, **environment)
+    some = re.search(r"Test run with [1-9]", text)
     if not good or not some:
         fail("a test failed, see above" if some else "no test ran: --filter needs a name of tests that there are")
 
