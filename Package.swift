@@ -60,11 +60,14 @@ let package = Package(
         .target(name: "AFLoop", dependencies: ["AFBase", "CAFLinux"], swiftSettings: strict),
         .target(name: "AFTLS", dependencies: ["AFBase", "CAFOpenSSL"], swiftSettings: strict),
 
+        // MARK: One request, as it goes on the wire
+        .target(name: "AFRequest", dependencies: ["AFBase", "AFWire", "AFLoop"], swiftSettings: strict),
+
         // MARK: One request on the wire
         .target(
             name: "AFTransport",
             dependencies: [
-                "AFBase", "AFWire", "AFLoop", "AFTLS", "CAFZlib",
+                "AFBase", "AFWire", "AFLoop", "AFTLS", "AFRequest", "CAFZlib",
                 .byName(name: "CAFBrotli", condition: .when(traits: ["Brotli"])),
                 .byName(name: "CAFZstd", condition: .when(traits: ["Zstd"])),
             ],
@@ -77,19 +80,19 @@ let package = Package(
         // MARK: Foundation's values
         .target(
             name: "AFURLTypes",
-            dependencies: ["AFBase", "AFWire", "AFLoop", "AFTLS", "AFTransport", "AFState"],
+            dependencies: ["AFBase", "AFWire", "AFLoop", "AFTLS", "AFRequest", "AFState"],
             swiftSettings: strict
         ),
 
         // MARK: What users import
         .target(
             name: "AFURLSession",
-            dependencies: ["AFBase", "AFWire", "AFLoop", "AFTLS", "AFTransport", "AFState", "AFURLTypes"],
+            dependencies: ["AFBase", "AFWire", "AFLoop", "AFTLS", "AFRequest", "AFTransport", "AFState", "AFURLTypes"],
             swiftSettings: strict
         ),
         .target(name: "AFNetworking", dependencies: ["AFBase", "AFURLSession"], swiftSettings: strict),
         // Apart from the rest, since only code that was written for Apple's frameworks needs its names.
-        .target(name: "AFSecurity", dependencies: ["AFBase", "AFTLS", "AFTransport"], swiftSettings: strict),
+        .target(name: "AFSecurity", dependencies: ["AFBase", "AFTLS", "AFURLTypes"], swiftSettings: strict),
         // Apart from the rest, since Foundation's XML loads libxml2.
         .target(name: "AFNetworkingXML", dependencies: ["AFBase", "AFNetworking"], swiftSettings: strict),
         // Apart from the rest, since it loads the libraries of the picture formats.
@@ -135,8 +138,8 @@ let package = Package(
         .target(
             name: "AFTestFixtures",
             dependencies: [
-                "AFBase", "AFTestSupport", "AFWire", "AFLoop", "AFTLS", "AFTransport", "AFState", "AFURLTypes",
-                "AFNetworkingTesting",
+                "AFBase", "AFTestSupport", "AFWire", "AFLoop", "AFTLS", "AFRequest", "AFTransport", "AFState",
+                "AFURLTypes", "AFNetworkingTesting",
             ],
             path: "Tests/Support/AFTestFixtures",
             swiftSettings: strict
@@ -229,7 +232,7 @@ let package = Package(
         .testTarget(
             name: "AFURLTypesTests",
             dependencies: [
-                "AFBase", "AFTestFixtures", "AFTestSupport", "AFURLTypes", "AFState", "AFTransport", "AFWire", "AFLoop",
+                "AFBase", "AFTestFixtures", "AFTestSupport", "AFURLTypes", "AFState", "AFRequest", "AFWire", "AFLoop",
                 "AFTLS", "AFNetworkingTesting", "AFFaults",
             ],
             swiftSettings: strict

@@ -2,7 +2,7 @@
 
 import AFBase
 public import AFTLS
-public import AFTransport
+import AFURLTypes
 public import Dispatch
 public import Foundation
 
@@ -151,9 +151,9 @@ public func SecTrustCopyPublicKey(_ trust: SecTrust) -> SecKey? {
 
 extension ServerTrust {
     fileprivate func withOverrides<Result>(_ body: (inout TrustOverrides) -> Result) -> Result {
-        attachment.withLock { attachment in
-            var overrides = attachment as? TrustOverrides ?? TrustOverrides()
-            defer { attachment = overrides }
+        overrides.withLock { kept in
+            var overrides = kept as? TrustOverrides ?? TrustOverrides()
+            defer { kept = overrides }
             return body(&overrides)
         }
     }
@@ -202,7 +202,7 @@ public func SecCertificateCopyKey(_ certificate: SecCertificate) -> SecKey? {
 
 /// The settings that the functions of this module keep about a server. They are beside the value itself, which does not
 /// change, and only these functions read them.
-struct TrustOverrides: Sendable {
+struct TrustOverrides: ServerTrustOverrides {
     /// Nil: the standard evaluation.
     var policies: [SecPolicy]?
     var anchors: [Certificate]?

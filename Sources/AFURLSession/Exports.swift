@@ -1,1 +1,2 @@
+@_exported public import AFTransport
 @_exported public import AFURLTypes

@@ -1,3 +1,2 @@
 @_exported public import AFState
 @_exported public import AFTLS
-@_exported public import AFTransport

@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test func `every reason and every detail has a row`() throws {
-        let source = try Repository.text("Sources/AFURLTypes/Errors/LoadFailure+Reason.swift")
+        let source = try Repository.text("Sources/AFURLSession/Errors/LoadFailure+Reason.swift")
         let reasons = source.matches(of: /= Reason\(rawValue: "(\w+)"\)/).map { String($0.output.1) }
         let details = source.matches(of: /= Detail\(rawValue: "(\w+)"\)/).map { String($0.output.1) }
         let cases = try Self.cases()
@@ -54,7 +54,7 @@ import Testing
 
     /// The kinds of failures, as their table in the sources has them.
     private static func kinds() throws -> [(reason: String, detail: String, code: String)] {
-        try Repository.text("Sources/AFURLTypes/Errors/Table/LoadFailure+Kind.swift")
+        try Repository.text("Sources/AFURLSession/Errors/Table/LoadFailure+Kind.swift")
             .matches(of: /Self\(\.(\w+)(?:, detail: \.(\w+))?, code: \.(\w+)\)/)
             .map { (String($0.output.1), $0.output.2.map(String.init) ?? "", String($0.output.3)) }
     }

@@ -6,7 +6,7 @@ package final class CacheEntry: Sendable {
     package let head: StoredHead
     package let body: Data
     /// The response as the program stored it; nil for one that a session stored.
-    package let presented: (any AnyObject & Sendable)?
+    package let presented: (any PresentedResponse)?
     /// The dictionary as a property list, which can be written to disk.
     package let userInfo: Data?
     /// Whether it may be written to disk: never one of a partition that means nothing to another process.
@@ -18,7 +18,7 @@ package final class CacheEntry: Sendable {
     package init(
         _ head: StoredHead,
         body: Data,
-        presented: (any AnyObject & Sendable)? = nil,
+        presented: (any PresentedResponse)? = nil,
         userInfo: Data? = nil,
         mayGoToDisk: Bool
     ) {
@@ -48,3 +48,6 @@ package struct CacheEntryID: Sendable, Hashable {
         hasher.combine(head.key)
     }
 }
+
+/// A response as a program stores it. The module that makes it knows what is in it.
+package protocol PresentedResponse: AnyObject, Sendable {}

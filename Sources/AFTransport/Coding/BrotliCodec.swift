@@ -1,4 +1,5 @@
 #if Brotli
+    import AFWire
     import CAFBrotli
     import Glibc
 

@@ -1,3 +1,5 @@
+package import AFWire
+
 /// Undoes the content codings of one body, piece by piece. Confined to its loop; knows nothing of tasks.
 ///
 /// ```

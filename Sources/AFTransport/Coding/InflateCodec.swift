@@ -1,3 +1,4 @@
+import AFWire
 import CAFZlib
 import Glibc
 

@@ -1,4 +1,5 @@
 #if Zstd
+    import AFWire
     import CAFZstd
     import Glibc
 

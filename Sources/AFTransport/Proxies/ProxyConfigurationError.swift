@@ -1,3 +1,5 @@
+public import Foundation
+
 /// Why a proxy setting cannot be used. Requests that it is meant for fail with it; none of them goes another way.
 ///
 /// Never holds a user name, a password, or the text that was refused, which may be one of them.
@@ -45,7 +47,10 @@ public struct ProxyConfigurationError: Error, Hashable, Sendable {
     package func found(in setting: String) -> ProxyConfigurationError { ProxyConfigurationError(reason, in: setting) }
 }
 
-extension ProxyConfigurationError: CustomStringConvertible {
+extension ProxyConfigurationError: CustomStringConvertible, LocalizedError {
     /// The setting and what is wrong with it.
     public var description: String { "\(setting) cannot be used: \(reason.rawValue)" }
+
+    /// The description.
+    public var errorDescription: String? { description }
 }

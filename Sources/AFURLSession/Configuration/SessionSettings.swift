@@ -12,7 +12,7 @@ struct ProtocolSettings: Sendable {
 
 /// The interceptors of a session.
 struct InterceptionSettings: Sendable {
-    var kept = KeptInterceptors()
+    var kept: (any KeptInterceptors)?
 }
 
 /// A configuration as a session uses it: a value, with every setting in its valid range.

@@ -9,8 +9,8 @@ extension URLSessionConfiguration {
     ///
     /// This time, ``connectTimeout``, ``connectAttemptTimeout`` and ``tlsTimeout`` run beside
     /// ``timeoutIntervalForRequest``, which counts all waiting, and ``timeoutIntervalForResource``. The first that is
-    /// over ends the task. The error says which one it was (``/AFURLTypes/LoadFailure/detail``) and how long each phase
-    /// took (``/AFURLTypes/LoadFailure/timings``).
+    /// over ends the task. The error says which one it was (``/AFURLSession/LoadFailure/detail``) and how long each phase
+    /// took (``/AFURLSession/LoadFailure/timings``).
     public var queueTimeout: TimeInterval? {
         get { self[\.pool.queueTimeout] }
         set { self[\.pool.queueTimeout] = newValue }

@@ -1,5 +1,6 @@
 import AFLoop
 import AFTransport
+import AFWire
 
 /// A load whose body has a content coding.
 protocol DecodedBodyTarget: AnyObject {

@@ -22,7 +22,7 @@ extension Load: LoadView {
     func ownDraft(_ wire: OwnRequest) -> RequestDraft {
         var draft = RequestDraft(wire)
         switch request {
-        case .ready(let request): draft.mayBeIntercepted = request.hasInterceptors
+        case .ready(let request): draft.mayBeIntercepted = request.terms.answer.hasInterceptors
         case .refused:
             draft.mayBeIntercepted = handle?.originalRequest?.contents.interception.hasInterceptors == true
         }

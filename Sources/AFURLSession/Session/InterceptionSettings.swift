@@ -1,7 +1,12 @@
-extension KeptInterceptors {
+private struct InterceptorList: KeptInterceptors {
+    let all: [any TaskInterceptor]
+}
+
+extension (any KeptInterceptors)? {
+    /// Empty if there are none.
     var interceptors: [any TaskInterceptor] {
-        get { objects.compactMap { $0 as? any TaskInterceptor } }
-        set { self = KeptInterceptors(objects: newValue) }
+        get { (self as? InterceptorList)?.all ?? [] }
+        set { self = newValue.isEmpty ? nil : InterceptorList(all: newValue) }
     }
 }
 
@@ -32,7 +37,7 @@ extension URLRequest {
 extension URLSession {
     /// Marks a request that is made during the refresh of a token, so that it does not wait for that token.
     func marked(_ request: URLRequest) -> URLRequest {
-        guard !settings.interception.kept.objects.isEmpty, let refresher = TokenRefresh.refresher else {
+        guard settings.interception.kept != nil, let refresher = TokenRefresh.refresher else {
             return request
         }
         var request = request

@@ -204,7 +204,9 @@ final class SessionCore {
     }
 
     /// Whether the session undoes the content coding of the response.
-    func decodesAnswer(to request: WireRequest) -> Bool { settings.content.decodes && !request.keepsCoding }
+    func decodesAnswer(to request: WireRequest) -> Bool {
+        settings.content.decodes && !request.terms.answer.keepsCoding
+    }
 
     // MARK: - Security
 

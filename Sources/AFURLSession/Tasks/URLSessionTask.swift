@@ -175,7 +175,7 @@ public class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked 
         let frozen = Result { () throws(RequestRejection) in
             try body.freeze(request, with: session.headers, settings: session.settings)
         }
-        isIntercepted = !session.settings.interception.kept.objects.isEmpty || request.isIntercepted(frozen)
+        isIntercepted = session.settings.interception.kept != nil || request.isIntercepted(frozen)
         snapshot = Lock(
             Snapshot(
                 currentRequest: request,
@@ -535,7 +535,7 @@ extension URLRequest {
     /// Whether the request has interceptors of its own.
     fileprivate func isIntercepted(_ frozen: Result<WireRequest, RequestRejection>) -> Bool {
         switch frozen {
-        case .success(let request): request.hasInterceptors
+        case .success(let request): request.terms.answer.hasInterceptors
         case .failure: contents.interception.hasInterceptors
         }
     }

@@ -1,7 +1,9 @@
+package import AFRequest
 import AFState
-import AFTransport
 import AFWire
 package import Foundation
+
+extension CachedURLResponse: PresentedResponse {}
 
 extension CacheEntry {
     /// The entry for a response that the program stores. Nil if the response may not be stored.
@@ -129,7 +131,7 @@ extension StoredHead {
 
 // MARK: - Requests in the words of the rules
 
-extension CacheRequest {
+extension CacheRequest: DerivedFromRequest {
     /// Made once for all tasks that send the request.
     package static func of(_ request: WireRequest) -> CacheRequest {
         if let known = request.derived.value?.value as? CacheRequest { return known }

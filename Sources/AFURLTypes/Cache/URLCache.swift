@@ -1,5 +1,6 @@
 import AFBase
 import AFLoop
+import AFRequest
 import AFState
 import AFWire
 public import Foundation

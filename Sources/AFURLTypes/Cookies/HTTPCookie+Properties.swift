@@ -1,4 +1,5 @@
 import AFBase
+import AFRequest
 import AFState
 import AFWire
 import Foundation

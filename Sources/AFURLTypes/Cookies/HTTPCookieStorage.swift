@@ -1,5 +1,6 @@
 import AFBase
 import AFLoop
+import AFRequest
 import AFState
 package import AFWire
 import Dispatch

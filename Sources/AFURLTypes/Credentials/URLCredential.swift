@@ -1,5 +1,4 @@
 public import AFTLS
-import AFTransport
 public import Foundation
 
 /// An answer to a challenge: a user with a password, a token, an identity of the client, or the decision to trust a

@@ -1,5 +1,4 @@
 import AFTLS
-import AFTransport
 package import AFWire
 public import Foundation
 

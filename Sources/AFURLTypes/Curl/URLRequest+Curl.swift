@@ -1,4 +1,3 @@
-import AFTransport
 import AFWire
 package import Foundation
 
@@ -23,7 +22,7 @@ extension URLRequest {
         sensitiveFields: Set<String> = []
     ) -> String {
         var command = CurlCommand(self, body: curlBody)
-        if command.sendsBytes, let type = RequestFreezer.impliedType(ofBodyIn: contents) {
+        if command.sendsBytes, let type = contents.impliedBodyType {
             command.fields.append(("Content-Type", type))
         }
         return command.text(

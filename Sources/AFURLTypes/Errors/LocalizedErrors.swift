@@ -1,6 +1,5 @@
 import AFState
 public import AFTLS
-import AFTransport
 import AFWire
 public import Foundation
 import Glibc
@@ -39,11 +38,6 @@ extension TrustFailure: LocalizedError {
 }
 
 extension CookieFileError: LocalizedError {
-    /// The description.
-    public var errorDescription: String? { description }
-}
-
-extension ProxyConfigurationError: LocalizedError {
     /// The description.
     public var errorDescription: String? { description }
 }

@@ -1,5 +1,4 @@
 import AFBase
-import AFTransport
 import AFWire
 package import Foundation
 
@@ -17,19 +16,6 @@ package enum LocalScheme: Sendable {
         guard let scheme else { return nil }
         self = scheme
     }
-}
-
-/// Why the session did not load a `data:` URL or a file.
-package enum LocalFailure: Error, Hashable, Sendable {
-    /// The request has a body, and there is no server to send it to.
-    case upload
-    /// The method has no meaning for this scheme.
-    case method
-    case data(DataURL.Flaw)
-    case path(FilePath.Flaw)
-    case file(FileFailure)
-    /// Reading the file failed.
-    case unreadable
 }
 
 /// The path that a `file:` URL names (RFC 8089), read strictly from its bytes.

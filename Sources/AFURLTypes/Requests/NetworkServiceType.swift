@@ -1,4 +1,4 @@
-import AFTransport
+package import AFRequest
 
 extension URLRequest {
     /// What a request is for, so that routers and the queues of this machine can give it the right priority.

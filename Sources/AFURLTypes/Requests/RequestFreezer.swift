@@ -1,5 +1,5 @@
 import AFLoop
-import AFTransport
+package import AFRequest
 package import AFWire
 import Foundation
 
@@ -91,7 +91,7 @@ package enum RequestFreezer {
         if mayExpect, let expectsContinueAbove, Int64(length ?? .max) > expectsContinueAbove { head.expectContinue() }
         if isReload { head.addNoCache() }
         head.add(defaults, lackingIn: fields, butFor: isWithheld)
-        if hasBody, let type = impliedType(ofBodyIn: contents) { head.addType(type, lackingIn: defaults) }
+        if hasBody, let type = contents.impliedBodyType { head.addType(type, lackingIn: defaults) }
         if webSocket != nil { head.keepConnection() }
         let body = WireRequest.Body(data: ownBody(of: contents, plan: plan), framing: framing, isStreamed: isStreamed)
         return try wireRequest(head, body: body, contents: contents, webSocket: webSocket, url: url, defaults: defaults)
@@ -114,7 +114,7 @@ package enum RequestFreezer {
                 asksForPipelining: contents.explicitPipelining,
                 limits: contents.limits,
                 webSocket: webSocket,
-                notes: RequestNotes(contents).bits
+                answer: AnswerTerms(contents)
             ),
             location: url,
             defaults: defaults
@@ -140,15 +140,6 @@ package enum RequestFreezer {
             )
         }
         return complete
-    }
-
-    /// The type of a body if neither the request nor its session names one: like Foundation, it takes every POST for a
-    /// form.
-    static func impliedType(ofBodyIn contents: URLRequest.Contents) -> String? {
-        guard contents.method == "POST", contents.fields["Content-Type"] == nil,
-            contents.wire.withheld?.contains("content-type") != true
-        else { return nil }
-        return "application/x-www-form-urlencoded"
     }
 
     private static func ownBody(of contents: URLRequest.Contents, plan: BodyPlan) -> Data? {
@@ -178,43 +169,21 @@ package enum RequestFreezer {
     }
 }
 
-/// What a session notes about a request when it freezes it.
-struct RequestNotes {
-    private static let interceptors: UInt8 = 0x80
-    private static let keptCoding: UInt8 = 0x40
-
-    package let bits: UInt8
-
-    package init(_ contents: URLRequest.Contents) {
-        // 0 means that the request has no cache policy of its own.
-        let policy = contents.explicitCachePolicy.map { UInt8($0.rawValue) + 1 } ?? 0
-        bits =
-            policy | (contents.interception.hasInterceptors ? RequestNotes.interceptors : 0)
-            | (contents.wire.keepsCoding ? RequestNotes.keptCoding : 0)
+extension AnswerTerms {
+    fileprivate init(_ contents: URLRequest.Contents) {
+        self.init(
+            cacheUse: contents.explicitCachePolicy.flatMap { CacheUse(rawValue: UInt8($0.rawValue)) },
+            keepsCoding: contents.wire.keepsCoding,
+            hasInterceptors: contents.interception.hasInterceptors
+        )
     }
-
-    fileprivate init(bits: UInt8) {
-        self.bits = bits
-    }
-
-    fileprivate var cachePolicy: URLRequest.CachePolicy? {
-        let policy = bits & ~(RequestNotes.interceptors | RequestNotes.keptCoding)
-        return policy == 0 ? nil : URLRequest.CachePolicy(rawValue: UInt(policy - 1))
-    }
-
-    fileprivate var hasInterceptors: Bool { bits & RequestNotes.interceptors != 0 }
-    fileprivate var keepsCoding: Bool { bits & RequestNotes.keptCoding != 0 }
 }
 
 extension WireRequest {
     /// The cache policy that the request itself names, if it does.
-    package var cachePolicy: URLRequest.CachePolicy? { RequestNotes(bits: terms.notes).cachePolicy }
-
-    /// Whether the caller has set interceptors for this request.
-    package var hasInterceptors: Bool { RequestNotes(bits: terms.notes).hasInterceptors }
-
-    /// Whether the body of its response keeps its content coding.
-    package var keepsCoding: Bool { RequestNotes(bits: terms.notes).keepsCoding }
+    package var cachePolicy: URLRequest.CachePolicy? {
+        terms.answer.cacheUse.flatMap { URLRequest.CachePolicy(rawValue: UInt($0.rawValue)) }
+    }
 }
 
 extension HeaderDefaults {

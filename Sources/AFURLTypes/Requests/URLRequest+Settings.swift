@@ -76,18 +76,12 @@ extension URLRequest {
     }
 }
 
-/// Interceptors, as settings and requests keep them: these do not know what an interceptor is.
-package struct KeptInterceptors: Sendable {
-    package let objects: [any Sendable]
-
-    package init(objects: [any Sendable] = []) {
-        self.objects = objects
-    }
-}
+/// Interceptors, as settings and requests keep them. Who asks them knows what they are.
+package protocol KeptInterceptors: Sendable {}
 
 /// The interceptors of one request.
 package struct RequestInterception: Sendable {
-    package var kept = KeptInterceptors()
+    package var kept: (any KeptInterceptors)?
     package var skipsSession = false
     /// The token interceptor that has this request sent to get a token. It must not make the request wait for that
     /// token.
@@ -95,7 +89,7 @@ package struct RequestInterception: Sendable {
 
     package init() {}
 
-    fileprivate var isUsual: Bool { kept.objects.isEmpty && !skipsSession && refresher == nil }
+    fileprivate var isUsual: Bool { kept == nil && !skipsSession && refresher == nil }
 }
 
 /// The same in the space of a reference: nearly every request keeps the defaults.
@@ -110,6 +104,6 @@ package enum OwnInterception: Sendable {
 
     /// Whether the request has interceptors of its own.
     package var hasInterceptors: Bool {
-        if case .own(let interception) = self { !interception.kept.objects.isEmpty } else { false }
+        if case .own(let interception) = self { interception.kept != nil } else { false }
     }
 }

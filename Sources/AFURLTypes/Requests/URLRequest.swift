@@ -1,5 +1,5 @@
 import AFBase
-import AFTransport
+package import AFRequest
 package import AFWire
 public import Foundation
 
@@ -45,6 +45,14 @@ public struct URLRequest: Sendable {
         package var interception = OwnInterception.usual
         /// The properties that URL protocol classes have stored.
         package var properties: [String: any Sendable]?
+
+        /// The type of the body if neither the request nor its session names one: like Foundation, it takes every POST
+        /// for a form.
+        var impliedBodyType: String? {
+            guard method == "POST", fields["Content-Type"] == nil, wire.withheld?.contains("content-type") != true
+            else { return nil }
+            return "application/x-www-form-urlencoded"
+        }
     }
 
     /// Makes a GET request that follows the cache rules of HTTP and times out after 60 idle seconds. Resolves a URL

@@ -1,5 +1,5 @@
 import AFBase
-import AFTransport
+package import AFRequest
 package import AFWire
 
 extension WireRequest {

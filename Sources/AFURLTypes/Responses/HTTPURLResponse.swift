@@ -1,4 +1,3 @@
-import AFTransport
 package import AFWire
 public import Foundation
 

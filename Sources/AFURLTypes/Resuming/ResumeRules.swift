@@ -1,5 +1,4 @@
 import AFBase
-import AFTransport
 package import AFWire
 import Foundation
 

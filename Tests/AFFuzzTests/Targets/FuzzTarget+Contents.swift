@@ -1,5 +1,6 @@
 import AFNetworking
 import AFNetworkingXML
+import AFWire
 import Foundation
 import FoundationXML
 

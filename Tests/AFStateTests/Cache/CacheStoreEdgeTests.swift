@@ -176,7 +176,7 @@ extension CacheTests.Store {
 
     // MARK: - Objects of the program
 
-    private final class Presented: Sendable {}
+    private final class Presented: PresentedResponse {}
 
     private static func entry(_ mode: String = "", _ body: String = "x", at seconds: Int64 = 0) throws -> CacheEntry {
         let asked = try CacheTests.request(url, ["X-Mode": mode])

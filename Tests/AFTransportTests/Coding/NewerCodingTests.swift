@@ -1,4 +1,5 @@
 import AFTestSupport
+import AFWire
 import Foundation
 import Testing
 

@@ -22,7 +22,13 @@ extension SecuredTests {
             return TLSSession(adopting: handle)
         }
 
-        private static let trust = ServerTrust(servedChain: [], host: "h.test", anchors: .certificates([]))
+        private static let trust = ServerTrust(
+            servedChain: [],
+            host: "h.test",
+            anchors: .certificates([]),
+            at: 0,
+            securityLevel: ServerTrust.usualSecurityLevel
+        )
 
         @Test func `T-TLS-08 ten thousand servers leave 256 sessions, two of each`() throws {
             var cache = TLSSessionCache(sessionsPerPeer: 2)

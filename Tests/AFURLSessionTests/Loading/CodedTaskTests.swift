@@ -3,6 +3,7 @@ import AFNetworkingTesting
 import AFTestFixtures
 import AFTestSupport
 import AFVirtualWorld
+import AFWire
 import Foundation
 import Testing
 

@@ -1,3 +1,4 @@
+import AFRequest
 import AFState
 import Foundation
 import Testing

@@ -1,3 +1,4 @@
+import AFRequest
 import AFTestFixtures
 import AFTestSupport
 import Foundation

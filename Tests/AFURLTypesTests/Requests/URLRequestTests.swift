@@ -197,19 +197,6 @@ struct URLRequestTests {
         #expect(dumped.contains("Authorization: 13 bytes"))
     }
 
-    @Test func `T-REQ-29 a byte range is set or refused with an error`() throws {
-        var request = try Self.request()
-
-        try request.setByteRange(from: 100, through: 199)
-
-        #expect(request.value(forHTTPHeaderField: "Range") == "bytes=100-199")
-        let error = #expect(throws: URLError.self) { try request.setByteRange(from: 5, through: 4) }
-        #expect(error?.code == .badURL)
-        #expect(error?.loadFailure?.reason == .request)
-        #expect(throws: URLError.self) { try request.setByteRange(last: 0) }
-        #expect(request.value(forHTTPHeaderField: "Range") == "bytes=100-199")
-    }
-
     @Test func `the host is the one that would be connected to`() throws {
         let hosts = try ["http://A.test:81/x", "https://me:secret@b.test/", "mailto:a@b.test", "data:,x"].map {
             URLRequest(url: try #require(URL(string: $0))).host

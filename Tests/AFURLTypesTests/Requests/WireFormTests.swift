@@ -1,10 +1,10 @@
+import AFRequest
 import AFState
 import AFTestFixtures
 import AFWire
 import Foundation
 import Testing
 
-@testable import AFTransport
 @testable import AFURLTypes
 
 /// What a request says about the form in which it is sent.
@@ -91,6 +91,14 @@ struct WireFormTests {
             changed.derived.value == nil && CacheRequest.of(changed).isPartial && !CacheRequest.of(frozen).isPartial
         )
         #expect(CacheRequest.of(changed).key == CacheRequest.of(frozen).key)
+    }
+
+    @Test func `a cache policy is the same when the request is frozen`() throws {
+        let policies = (0...5).compactMap { URLRequest.CachePolicy(rawValue: $0) }
+        let frozen = try policies.map { policy in try freeze("http://a.test/") { $0.cachePolicy = policy } }
+
+        #expect(policies.count == 6 && frozen.map(\.cachePolicy) == policies)
+        #expect(try freeze("http://a.test/").cachePolicy == nil)
     }
 
     @Test func `fields are listed in the order of the wire`() throws {

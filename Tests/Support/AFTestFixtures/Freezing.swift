@@ -1,3 +1,4 @@
+package import AFRequest
 import AFTestSupport
 package import AFURLTypes
 package import AFWire

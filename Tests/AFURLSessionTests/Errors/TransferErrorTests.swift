@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 @testable import AFTransport
-@testable import AFURLTypes
+@testable import AFURLSession
 
 /// What a task reports for each way in which a transfer can fail.
 @Suite struct TransferErrorTests {
@@ -150,5 +150,16 @@ import Testing
         #expect(first.reason == .proxy && first.phase == .proxy)
         #expect(second.reason == .lost && second.phase == .tls)
         #expect([first, second].allSatisfy { $0.message.contains("proxy.test:3128") })
+    }
+
+    @Test func `a cancelled task is described as Apple does it, an invalidated session by what to do`() {
+        let cancelled = LoadError.cancelled.urlError(for: nil)
+        let invalidated = LoadError.sessionInvalidated.urlError(for: nil)
+
+        #expect(cancelled.code == .cancelled && cancelled.localizedDescription == "cancelled")
+        #expect((cancelled as NSError).localizedDescription == "cancelled")
+        #expect(cancelled.loadFailure?.message == "The load was cancelled.")
+        #expect(invalidated.code == .cancelled && invalidated.loadFailure?.detail == .invalidated)
+        #expect(invalidated.localizedDescription.contains("Make the task in a new session"))
     }
 }

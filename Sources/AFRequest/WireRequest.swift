@@ -21,9 +21,9 @@ package final class WireRequest: Sendable {
     package let derived = OnceReference<Derived>()
 
     package final class Derived: Sendable {
-        package let value: any AnyObject & Sendable
+        package let value: any DerivedFromRequest
 
-        package init(_ value: any AnyObject & Sendable) {
+        package init(_ value: any DerivedFromRequest) {
             self.value = value
         }
     }
@@ -56,21 +56,21 @@ package final class WireRequest: Sendable {
         package let limits: OwnLimits
         /// What the request asks for if it opens a WebSocket.
         package let webSocket: WebSocketHandshake?
-        /// Marks that the session sets and reads. The transport does not look at them.
-        package let notes: UInt8
+        /// What the caller says about the answer.
+        package let answer: AnswerTerms
 
         package init(
             idleInterval: LoopInterval?,
             asksForPipelining: Bool?,
             limits: OwnLimits,
             webSocket: WebSocketHandshake? = nil,
-            notes: UInt8
+            answer: AnswerTerms
         ) {
             self.idleInterval = idleInterval
             self.asksForPipelining = asksForPipelining
             self.limits = limits
             self.webSocket = webSocket
-            self.notes = notes
+            self.answer = answer
         }
     }
 
@@ -92,7 +92,7 @@ package final class WireRequest: Sendable {
     package var opensWebSocket: Bool { terms.webSocket != nil }
 
     /// Whether its connection is for it alone. RFC 9112 §9.3: in HTTP/1.0 it is, unless both sides say otherwise.
-    var closesConnection: Bool {
+    package var closesConnection: Bool {
         if case .http10 = head.version { true } else { head.closesConnection }
     }
 
@@ -104,6 +104,35 @@ package final class WireRequest: Sendable {
         var head = head
         change(&head)
         return WireRequest(head: head, body: body, terms: terms, location: location, defaults: defaults)
+    }
+}
+
+/// What a session derives from a request as a whole, and keeps with it. `CacheRequest` is one.
+package protocol DerivedFromRequest: AnyObject, Sendable {}
+
+/// What the caller of a request says about its answer. The session reads it; the transport does not.
+package struct AnswerTerms: Sendable {
+    /// How a cache may be used, if the caller said so.
+    package let cacheUse: CacheUse?
+    /// Whether the body keeps its content coding.
+    package let keepsCoding: Bool
+    /// Whether the request has interceptors of its own.
+    package let hasInterceptors: Bool
+
+    package init(cacheUse: CacheUse? = nil, keepsCoding: Bool = false, hasInterceptors: Bool = false) {
+        self.cacheUse = cacheUse
+        self.keepsCoding = keepsCoding
+        self.hasInterceptors = hasInterceptors
+    }
+
+    /// The cases of `URLRequest.CachePolicy`, which says what they mean.
+    package enum CacheUse: UInt8, Sendable {
+        case useProtocol
+        case reloadIgnoringLocal
+        case returnElseLoad
+        case returnDontLoad
+        case reloadIgnoringLocalAndRemote
+        case reloadRevalidating
     }
 }
 

@@ -1,4 +1,3 @@
-package import AFTransport
 import Foundation
 
 /// Proxies as Apple's loader takes them: keys such as `HTTPSEnable`, `HTTPSProxy`, `HTTPSPort`.

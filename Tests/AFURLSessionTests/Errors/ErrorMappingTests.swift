@@ -5,7 +5,7 @@ import AFWire
 import Foundation
 import Testing
 
-@testable import AFURLTypes
+@testable import AFURLSession
 
 struct ErrorMappingTests {
     private static let hostile = "\u{1B}[2J\r\nfake: line\u{0}\u{202E}" + String(repeating: "A", count: 100_000)
@@ -78,17 +78,6 @@ struct ErrorMappingTests {
         let error = #expect(throws: RequestRejection.self) { try RequestURL(text) }
 
         #expect(error.map { LoadError.rejected($0).urlError(for: nil).errorCode } == code)
-    }
-
-    @Test func `a cancelled task is described as Apple does it, an invalidated session by what to do`() {
-        let cancelled = LoadError.cancelled.urlError(for: nil)
-        let invalidated = LoadError.sessionInvalidated.urlError(for: nil)
-
-        #expect(cancelled.code == .cancelled && cancelled.localizedDescription == "cancelled")
-        #expect((cancelled as NSError).localizedDescription == "cancelled")
-        #expect(cancelled.loadFailure?.message == "The load was cancelled.")
-        #expect(invalidated.code == .cancelled && invalidated.loadFailure?.detail == .invalidated)
-        #expect(invalidated.localizedDescription.contains("Make the task in a new session"))
     }
 
     @Test func `a body with GET is too much data, as Apple says`() {

@@ -1,7 +1,4 @@
 package import AFBase
-import AFLoop
-public import AFTLS
-public import Foundation
 
 /// What a server showed, for which host, and against which anchors: everything a decision about it can rest on.
 ///
@@ -16,32 +13,12 @@ public struct ServerTrust: Sendable {
     public let anchors: TrustAnchors
     /// The moment for which certificates must be valid, in seconds since 1970.
     package let moment: Int64
-    /// The moment for which certificates must be valid.
-    public var date: Date { Date(timeIntervalSince1970: TimeInterval(moment)) }
     private let securityLevel: Int
     /// OpenSSL's level that asks for 112 bits.
     package static let usualSecurityLevel = 2
     private let findings: Lock<[Question: TrustEvaluation]>
     /// What the functions of `AFSecurity` have set on it. It is no part of the value.
-    package let attachment = Lock<(any Sendable)?>(nil)
-
-    /// Makes one from certificates of your own, for tests and tools.
-    ///
-    /// - Parameters:
-    ///   - servedChain: The server's certificates, its own first.
-    ///   - host: A name or an address.
-    ///   - anchors: The authorities to trust.
-    ///   - date: The moment for which certificates must be valid, to the second. No certificate is valid at infinity or
-    ///     NaN.
-    public init(servedChain: [Certificate], host: String, anchors: TrustAnchors = .system, at date: Date = Date()) {
-        self.init(
-            servedChain: servedChain,
-            host: host,
-            anchors: anchors,
-            at: date.wholeSeconds,
-            securityLevel: ServerTrust.usualSecurityLevel
-        )
-    }
+    package let overrides = Lock<(any ServerTrustOverrides)?>(nil)
 
     package init(servedChain: [Certificate], host: String, anchors: TrustAnchors, at moment: Int64, securityLevel: Int)
     {
@@ -132,7 +109,7 @@ public struct ServerTrust: Sendable {
 
     /// The same server at a later moment, with the standard evaluation of this one and
     /// nothing else of what was found. Nil if a certificate of the chain is not valid then.
-    func recalled(at moment: Int64) -> ServerTrust? {
+    package func recalled(at moment: Int64) -> ServerTrust? {
         guard let question = standardQuestion, let known = findings.withLock({ $0[question] }) else { return nil }
         let later = standing(at: moment)
         later.findings.withLock { $0[question] = known }
@@ -165,25 +142,17 @@ public struct ServerTrust: Sendable {
 
     /// Every certificate of the chain that was trusted is valid at this moment. The last
     /// second counts as over, as it does where the chain is judged.
-    var isWithinValidity: Bool {
+    package var isWithinValidity: Bool {
         evaluation.chain.allSatisfy { $0.notBeforeSeconds <= moment && moment < $0.notAfterSeconds }
     }
 }
 
-extension ServerTrust: CustomStringConvertible, CustomReflectable {
+extension ServerTrust: CustomStringConvertible {
     /// The host, and what it showed: in one line, also where an error is printed.
     public var description: String {
         let shown =
             servedChain.first.map { "\(servedChain.count) from the server, the first: \($0)" } ?? "no certificate"
         return "trust of \(host): \(shown)"
-    }
-
-    /// Host, certificates, authorities and moment.
-    public var customMirror: Mirror {
-        let parts: KeyValuePairs<String, Any> = [
-            "host": host, "servedChain": servedChain, "anchors": anchors, "date": date,
-        ]
-        return Mirror(self, children: parts, displayStyle: .struct)
     }
 }
 
@@ -200,3 +169,6 @@ extension ServerTrust: Hashable {
         hasher.combine(servedChain)
     }
 }
+
+/// Settings that are kept beside a ``ServerTrust`` and shared by its copies.
+package protocol ServerTrustOverrides: Sendable {}

@@ -1,0 +1,24 @@
+import AFBase
+package import Foundation
+
+// Unchecked: a stream is a class of Foundation's, or of the caller's, that two threads must never use at once. This
+// object only carries it: the first worker that takes it, and no other, uses it.
+/// A stream of the caller's on its way to the worker that reads it.
+package final class HandedStream: @unchecked Sendable {
+    /// For the caller, who may ask the request for it again.
+    package let stream: InputStream
+    private let isTaken = Lock(false)
+
+    package init(_ stream: InputStream) {
+        self.stream = stream
+    }
+
+    /// Nil if another task has taken it: copies of a request share its stream.
+    package func take() -> InputStream? {
+        let wasTaken = isTaken.withLock { isTaken in
+            defer { isTaken = true }
+            return isTaken
+        }
+        return wasTaken ? nil : stream
+    }
+}
