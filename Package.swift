@@ -90,7 +90,13 @@ let package = Package(
             dependencies: ["AFBase", "AFWire", "AFLoop", "AFTLS", "AFRequest", "AFTransport", "AFState", "AFURLTypes"],
             swiftSettings: strict
         ),
-        .target(name: "AFNetworking", dependencies: ["AFBase", "AFURLSession"], swiftSettings: strict),
+        // What of AFNetworking needs no session.
+        .target(name: "AFSerialization", dependencies: ["AFBase", "AFURLTypes"], swiftSettings: strict),
+        .target(
+            name: "AFNetworking",
+            dependencies: ["AFBase", "AFSerialization", "AFURLSession"],
+            swiftSettings: strict
+        ),
         // Apart from the rest, since only code that was written for Apple's frameworks needs its names.
         .target(name: "AFSecurity", dependencies: ["AFBase", "AFTLS", "AFURLTypes"], swiftSettings: strict),
         // Apart from the rest, since Foundation's XML loads libxml2.
@@ -240,8 +246,8 @@ let package = Package(
         .testTarget(
             name: "AFNetworkingTests",
             dependencies: [
-                "AFBase", "AFTestSupport", "AFNetworking", "AFURLSession", "AFURLTypes", "AFLoop", "AFTLS",
-                "AFNetworkingTesting", "AFVirtualWorld", "AFFaults", "CAFLinux",
+                "AFBase", "AFTestSupport", "AFNetworking", "AFSerialization", "AFURLSession", "AFURLTypes", "AFLoop",
+                "AFTLS", "AFNetworkingTesting", "AFVirtualWorld", "AFFaults", "CAFLinux",
             ],
             swiftSettings: strict
         ),

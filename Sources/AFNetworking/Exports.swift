@@ -1,1 +1,2 @@
+@_exported public import AFSerialization
 @_exported public import AFURLSession

@@ -9,7 +9,7 @@ public import Foundation
 /// A server's certificates and the settings to judge them by, under its name in the Security framework.
 ///
 /// The functions here do what those of that framework do. They keep what they set beside the value, shared by its
-/// copies, and only they read it: the session's own decision and any ``/AFTransport/ServerEvaluator`` do not see it.
+/// copies, and only they read it: the session's own decision and any ``/AFTLS/ServerEvaluator`` do not see it.
 public typealias SecTrust = ServerTrust
 
 // MARK: - Making and changing

@@ -2,10 +2,10 @@
 
 public import Foundation
 
-/// ``SecurityPolicy`` under its old name.
+/// ``/AFSerialization/SecurityPolicy`` under its old name.
 public typealias AFSecurityPolicy = SecurityPolicy
 
-/// ``SSLPinningMode`` under its old name.
+/// ``/AFSerialization/SSLPinningMode`` under its old name.
 public typealias AFSSLPinningMode = SSLPinningMode
 
 // MARK: - Managers
@@ -147,31 +147,31 @@ extension URLSessionManager.ChallengeAnswer {
 
 // MARK: - Responses
 
-/// ``URLResponseSerialization`` under its old name.
+/// ``/AFSerialization/URLResponseSerialization`` under its old name.
 public typealias AFURLResponseSerialization = URLResponseSerialization
 
-/// ``HTTPResponseSerializer`` under its old name.
+/// ``/AFSerialization/HTTPResponseSerializer`` under its old name.
 public typealias AFHTTPResponseSerializer = HTTPResponseSerializer
 
-/// ``JSONResponseSerializer`` under its old name.
+/// ``/AFSerialization/JSONResponseSerializer`` under its old name.
 public typealias AFJSONResponseSerializer = JSONResponseSerializer
 
-/// ``PropertyListResponseSerializer`` under its old name.
+/// ``/AFSerialization/PropertyListResponseSerializer`` under its old name.
 public typealias AFPropertyListResponseSerializer = PropertyListResponseSerializer
 
-/// ``CompoundResponseSerializer`` under its old name.
+/// ``/AFSerialization/CompoundResponseSerializer`` under its old name.
 public typealias AFCompoundResponseSerializer = CompoundResponseSerializer
 
-/// ``HTTPResponseSerializer/errorDomain`` under its old name.
+/// ``/AFSerialization/HTTPResponseSerializer/errorDomain`` under its old name.
 public let AFURLResponseSerializationErrorDomain = HTTPResponseSerializer.errorDomain
 
-/// ``HTTPResponseSerializer/failingResponseErrorKey`` under its old name.
+/// ``/AFSerialization/HTTPResponseSerializer/failingResponseErrorKey`` under its old name.
 public let AFNetworkingOperationFailingURLResponseErrorKey = HTTPResponseSerializer.failingResponseErrorKey
 
-/// ``HTTPResponseSerializer/failingResponseDataErrorKey`` under its old name.
+/// ``/AFSerialization/HTTPResponseSerializer/failingResponseDataErrorKey`` under its old name.
 public let AFNetworkingOperationFailingURLResponseDataErrorKey = HTTPResponseSerializer.failingResponseDataErrorKey
 
-/// ``JSONResponseSerializer/removingKeysWithNullValues(from:readingOptions:)`` under its old name.
+/// ``/AFSerialization/JSONResponseSerializer/removingKeysWithNullValues(from:readingOptions:)`` under its old name.
 public func AFJSONObjectByRemovingKeysWithNullValues(
     _ object: Any,
     _ readingOptions: JSONSerialization.ReadingOptions
@@ -207,34 +207,34 @@ public func AFStringFromNetworkReachabilityStatus(_ status: NetworkReachabilityS
 
 // MARK: - Request serialization
 
-/// ``URLRequestSerialization`` under its old name.
+/// ``/AFSerialization/URLRequestSerialization`` under its old name.
 public typealias AFURLRequestSerialization = URLRequestSerialization
 
-/// ``HTTPRequestSerializer`` under its old name.
+/// ``/AFSerialization/HTTPRequestSerializer`` under its old name.
 public typealias AFHTTPRequestSerializer = HTTPRequestSerializer
 
-/// ``JSONRequestSerializer`` under its old name.
+/// ``/AFSerialization/JSONRequestSerializer`` under its old name.
 public typealias AFJSONRequestSerializer = JSONRequestSerializer
 
-/// ``PropertyListRequestSerializer`` under its old name.
+/// ``/AFSerialization/PropertyListRequestSerializer`` under its old name.
 public typealias AFPropertyListRequestSerializer = PropertyListRequestSerializer
 
-/// ``MultipartFormData`` under its old name.
+/// ``/AFSerialization/MultipartFormData`` under its old name.
 public typealias AFMultipartFormData = MultipartFormData
 
-/// ``HTTPRequestQueryStringSerializationStyle`` under its old name.
+/// ``/AFSerialization/HTTPRequestQueryStringSerializationStyle`` under its old name.
 public typealias AFHTTPRequestQueryStringSerializationStyle = HTTPRequestQueryStringSerializationStyle
 
-/// ``HTTPRequestSerializer/errorDomain`` under its old name.
+/// ``/AFSerialization/HTTPRequestSerializer/errorDomain`` under its old name.
 public let AFURLRequestSerializationErrorDomain = HTTPRequestSerializer.errorDomain
 
-/// ``HTTPRequestSerializer/failingRequestErrorKey`` under its old name.
+/// ``/AFSerialization/HTTPRequestSerializer/failingRequestErrorKey`` under its old name.
 public let AFNetworkingOperationFailingURLRequestErrorKey = HTTPRequestSerializer.failingRequestErrorKey
 
-/// ``HTTPRequestSerializer/suggested3GPacketSize`` under its old name.
+/// ``/AFSerialization/HTTPRequestSerializer/suggested3GPacketSize`` under its old name.
 public let kAFUploadStream3GSuggestedPacketSize = HTTPRequestSerializer.suggested3GPacketSize
 
-/// ``HTTPRequestSerializer/suggested3GDelay`` under its old name.
+/// ``/AFSerialization/HTTPRequestSerializer/suggested3GDelay`` under its old name.
 public let kAFUploadStream3GSuggestedDelay: Double = HTTPRequestSerializer.suggested3GDelay
 
 extension HTTPRequestSerializer {
@@ -296,12 +296,12 @@ extension URLRequest {
     }
 }
 
-/// ``HTTPRequestSerializer/percentEscapedString(from:)`` under its old name.
+/// ``/AFSerialization/HTTPRequestSerializer/percentEscapedString(from:)`` under its old name.
 public func AFPercentEscapedStringFromString(_ string: String) -> String {
     HTTPRequestSerializer.percentEscapedString(from: string)
 }
 
-/// ``HTTPRequestSerializer/queryString(from:)`` under its old name.
+/// ``/AFSerialization/HTTPRequestSerializer/queryString(from:)`` under its old name.
 public func AFQueryStringFromParameters(_ parameters: Any) -> String {
     HTTPRequestSerializer.queryString(from: parameters)
 }

@@ -31,13 +31,13 @@ extension URLConnectionOperation {
     }
 }
 
-/// Encodes text: ``HTTPRequestSerializer``.
+/// Encodes text: ``/AFSerialization/HTTPRequestSerializer``.
 ///
 /// The property is declared here, and not in the class, where another type has its name.
 public protocol TextEncoding: AnyObject {}
 
 extension TextEncoding where Self: HTTPRequestSerializer {
-    /// ``HTTPRequestSerializer/stringEncoding`` as a number, as in `String.Encoding.utf8.rawValue`.
+    /// ``/AFSerialization/HTTPRequestSerializer/stringEncoding`` as a number, as in `String.Encoding.utf8.rawValue`.
     public var stringEncoding: UInt {
         get { (stringEncoding as String.Encoding).rawValue }
         set { stringEncoding = String.Encoding(rawValue: newValue) }

@@ -92,7 +92,7 @@ open class HTTPSessionManager: URLSessionManager, ServerManager, @unchecked Send
         guard (try? readSettings(from: coder)) != nil else { return nil }
     }
 
-    /// Writes what `init(coder:)` reads. A response serializer that is no ``HTTPResponseSerializer`` is left out.
+    /// Writes what `init(coder:)` reads. A response serializer that is no ``/AFSerialization/HTTPResponseSerializer`` is left out.
     open override func encode(with coder: NSCoder) {
         super.encode(with: coder)
         writeSettings(to: coder)

@@ -565,13 +565,13 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
 /// Makes objects of responses with a serializer: ``URLSessionManager``.
 ///
 /// The property is declared here, and not in the class, so that a subclass can declare it with a narrower type:
-/// ``HTTPSessionManager/responseSerializer`` is an ``HTTPResponseSerializer``.
+/// ``HTTPSessionManager/responseSerializer`` is an ``/AFSerialization/HTTPResponseSerializer``.
 public protocol ResponseSerializing: AnyObject {}
 
 extension ResponseSerializing where Self: URLSessionManager {
     /// Makes objects of responses: of JSON, unless set. A task uses the serializer that is set when it completes.
     ///
-    /// A ``HTTPSessionManager`` wraps a serializer that is no ``HTTPResponseSerializer`` in one.
+    /// A ``HTTPSessionManager`` wraps a serializer that is no ``/AFSerialization/HTTPResponseSerializer`` in one.
     public var responseSerializer: any URLResponseSerialization {
         get { serializer }
         set { serializer = newValue }

@@ -185,7 +185,7 @@ open class HTTPRequestOperation: URLConnectionOperation, @unchecked Sendable {
         responseSerializer = serializer
     }
 
-    /// Pauses the operation and archives it, with its serializer. One that is no ``HTTPResponseSerializer`` is left out.
+    /// Pauses the operation and archives it, with its serializer. One that is no ``/AFSerialization/HTTPResponseSerializer`` is left out.
     open override func encode(with coder: NSCoder) {
         super.encode(with: coder)
         coder.writeSerializer(responseSerializer, forKey: Self.serializerKey)

@@ -309,7 +309,7 @@ open class HTTPRequestOperationManager: NSObject, NSCopying, NSSecureCoding, Ser
         guard (try? readSettings(from: coder)) != nil else { return nil }
     }
 
-    /// Archives base URL, serializers and policy. A response serializer that is no ``HTTPResponseSerializer`` is left out.
+    /// Archives base URL, serializers and policy. A response serializer that is no ``/AFSerialization/HTTPResponseSerializer`` is left out.
     open func encode(with coder: NSCoder) {
         writeSettings(to: coder)
     }

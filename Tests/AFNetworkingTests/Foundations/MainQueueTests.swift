@@ -5,6 +5,7 @@ import Foundation
 import Testing
 
 @testable import AFNetworking
+@testable import AFSerialization
 
 /// Calls that gather for the main queue share an operation.
 @Suite struct MainQueueTests {

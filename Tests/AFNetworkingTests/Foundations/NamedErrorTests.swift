@@ -3,6 +3,7 @@ import Foundation
 import Testing
 
 @testable import AFNetworking
+@testable import AFSerialization
 
 /// Errors that say which file, which text and which types.
 @Suite struct NamedErrorTests {

@@ -5,6 +5,7 @@ import Foundation
 import Testing
 
 @testable import AFNetworking
+@testable import AFSerialization
 
 /// What happens to notifications while no thread serves the main queue.
 @Suite struct NotificationPostTests {

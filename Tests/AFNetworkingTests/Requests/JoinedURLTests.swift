@@ -3,6 +3,7 @@ import Foundation
 import Testing
 
 @testable import AFNetworking
+@testable import AFSerialization
 
 /// Plain texts are joined with the base and parsed once. The result is that of resolving.
 @Suite struct JoinedURLTests {

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import AFNetworking
+@testable import AFSerialization
 
 /// The description of the response in the errors of serializers: its URL, and how its body begins.
 @Suite struct ResponseSummaryTests {

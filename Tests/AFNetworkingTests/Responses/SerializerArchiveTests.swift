@@ -90,9 +90,10 @@ import Testing
     @Test(
         "T-API-29: members that are no serializers, or not there, are refused",
         arguments: [
-            "NSObject", "NSString", "Foundation.NSArray", "AFNetworking.SecurityPolicy", "AFNetworking.Nothing", "",
+            "NSObject", "NSString", "Foundation.NSArray", "AFSerialization.SecurityPolicy", "AFSerialization.Nothing",
+            "",
             ".", "a.b",
-            "AFNetworkingTests.NotASerializer", "AFNetworking.JSONResponseSerializer.Inner", "\u{1}\u{2}.\u{3}",
+            "AFNetworkingTests.NotASerializer", "AFSerialization.JSONResponseSerializer.Inner", "\u{1}\u{2}.\u{3}",
             "_TtC3a", "a",
             "AFNetworkingTests.InsecureSerializer",
         ]
@@ -106,11 +107,26 @@ import Testing
         #expect(CompoundResponseSerializer(coder: try reader(forging("AF.responseSerializers", json))) == nil)
     }
 
+    @Test("a class in an archive has the name of its module, and is read under another one if the program says so")
+    func moduleNames() throws {
+        let archiver = NSKeyedArchiver(requiringSecureCoding: true)
+        archiver.outputFormat = .xml
+        archiver.encode(JSONResponseSerializer(), forKey: "s")
+        let text = String(decoding: archiver.encodedData, as: UTF8.self)
+        let former = text.replacingOccurrences(of: "AFSerialization.JSON", with: "AFNetworking.JSON")
+        let unarchiver = try NSKeyedUnarchiver(forReadingFrom: Data(former.utf8))
+        unarchiver.setClass(JSONResponseSerializer.self, forClassName: "AFNetworking.JSONResponseSerializer")
+
+        #expect(text != former)
+        #expect(unarchiver.decodeObject(of: JSONResponseSerializer.self, forKey: "s") != nil)
+    }
+
     @Test("T-API-29: members with archives that are none are refused")
     func garbageMembers() throws {
         for garbage in ["", "x", "bplist00", String(repeating: "(", count: 100_000)] {
             let member = [
-                "className": "AFNetworking.JSONResponseSerializer", "archive": Data(garbage.utf8).base64EncodedString(),
+                "className": "AFSerialization.JSONResponseSerializer",
+                "archive": Data(garbage.utf8).base64EncodedString(),
             ]
             let json = String(decoding: try JSONEncoder().encode([member]), as: UTF8.self)
 

@@ -3,6 +3,7 @@ import Foundation
 import Testing
 
 @testable import AFNetworking
+@testable import AFSerialization
 
 /// What the errors about servers say that a policy refuses, on every way to the program.
 @Suite struct UntrustedServerTests {

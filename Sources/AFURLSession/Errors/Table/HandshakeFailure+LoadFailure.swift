@@ -1,6 +1,6 @@
 import AFLoop
 import AFTLS
-package import AFTransport
+import AFTransport
 import AFWire
 
 // Rows for TLS and trust.

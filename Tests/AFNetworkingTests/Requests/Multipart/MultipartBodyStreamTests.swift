@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import AFNetworking
+@testable import AFSerialization
 
 @Suite("Streams of multipart forms")
 struct MultipartBodyStreamTests {

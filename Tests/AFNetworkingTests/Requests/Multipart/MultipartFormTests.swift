@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import AFNetworking
+@testable import AFSerialization
 
 @Suite("Multipart forms")
 struct MultipartFormTests {

@@ -71,14 +71,14 @@ private struct AnyName: CodingKey {
 
 // A policy that cannot be written or read must not become one that is less strict.
 extension NSCoder {
-    func writePolicy(_ policy: SecurityPolicy, forKey key: String) {
+    package func writePolicy(_ policy: SecurityPolicy, forKey key: String) {
         // An archive restores settings, not overrides: what is written for a subclass cannot be read.
         let data = policy.mayHaveOverrides ? Data() : (try? ArchivedJSON.data(policy)) ?? Data()
         encode(data as NSData, forKey: key)
     }
 
     /// Nil if there is none.
-    func readPolicy(forKey key: String) throws -> SecurityPolicy? {
+    package func readPolicy(forKey key: String) throws -> SecurityPolicy? {
         guard let data = decodeObject(of: NSData.self, forKey: key) as Data? else { return nil }
         return try ArchivedJSON.value(SecurityPolicy.self, in: data)
     }

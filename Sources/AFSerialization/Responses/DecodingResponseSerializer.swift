@@ -88,7 +88,7 @@ open class DecodingResponseSerializer<Value: Decodable & SendableMetatype>: HTTP
     }
 
     /// Only in the Swift task of its caller: to decode a value runs the program's code.
-    override func isQuick(bodyLength: Int, isAwaited: Bool) -> Bool {
+    package override func isQuick(bodyLength: Int, isAwaited: Bool) -> Bool {
         isAwaited && bodyLength <= Self.quickLength && decoding.withLock { $0.isJSON }
             && type(of: self) == DecodingResponseSerializer.self
     }

@@ -29,7 +29,7 @@ extension URLRequestSerialization {
     }
 
     /// What `make` returns, or nil and its error where `error` points.
-    func reporting(to error: NSErrorPointer, make: () throws -> URLRequest) -> URLRequest? {
+    package func reporting(to error: NSErrorPointer, make: () throws -> URLRequest) -> URLRequest? {
         do {
             return try make()
         } catch let failure {

@@ -234,16 +234,16 @@ open class SecurityPolicy: Codable, @unchecked Sendable {
     }
 
     /// ``evaluateServerTrust(_:forDomain:)``, with the reason of a refusal.
-    func decide(_ serverTrust: ServerTrust, domain: String?) -> ServerTrustDecision {
+    package func decide(_ serverTrust: ServerTrust, domain: String?) -> ServerTrustDecision {
         guard mayHaveOverrides else { return frozen.decide(serverTrust, domain: domain) }
         return evaluateServerTrust(serverTrust, forDomain: domain)
             ? .accept : OverriddenSecurityPolicy.refusal(by: self)
     }
 
     /// Whether a subclass may have methods in the place of those here.
-    var mayHaveOverrides: Bool { type(of: self) != SecurityPolicy.self }
+    package var mayHaveOverrides: Bool { type(of: self) != SecurityPolicy.self }
 
-    var frozen: FrozenSecurityPolicy {
+    package var frozen: FrozenSecurityPolicy {
         state.withLock { state in
             if let frozen = state.frozen { return frozen }
             let frozen = FrozenSecurityPolicy(state.rules, reporter: reporter)

@@ -121,5 +121,5 @@ public final class MultipartBodyStream: InputStream, NSCopying {
 
 extension URLRequest {
     /// A copy of the stream that is the body, from its beginning. Nil if it cannot be copied.
-    var copyOfStream: InputStream? { (httpBodyStream as? any NSCopying)?.copy(with: nil) as? InputStream }
+    package var copyOfStream: InputStream? { (httpBodyStream as? any NSCopying)?.copy(with: nil) as? InputStream }
 }

@@ -1,14 +1,14 @@
 import AFBase
-import Foundation
+package import Foundation
 
 /// What the texts of a manager's verbs are resolved against.
-struct BaseURL: Sendable {
-    let url: URL
+package struct BaseURL: Sendable {
+    package let url: URL
     /// What stands before a plain text that begins with a slash, and before any other. Nil if the base has a query, a
     /// fragment or a dot segment, or a path that does not end in a slash: then nothing is resolved by joining.
     private let beginnings: (root: String, folder: String)?
 
-    init(_ url: URL) {
+    package init(_ url: URL) {
         self.url = BaseURL.completed(url)
         beginnings = BaseURL.beginnings(of: self.url.absoluteString)
     }
@@ -103,7 +103,7 @@ extension HTTPRequestSerializer {
     ///   - parameters: The content of the query, the body or the form.
     ///   - form: Appends parts to a multipart form; nil if the request has none.
     ///   - policy: Says which header fields stay with the server of `base`.
-    func request(
+    package func request(
         _ method: String,
         text: String,
         relativeTo base: BaseURL?,

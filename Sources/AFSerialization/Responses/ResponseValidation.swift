@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 
 /// Validates the status and the content type of one response.
 struct ResponseValidation {
@@ -75,7 +75,7 @@ struct ResponseValidation {
 
 /// Describes a refused response in an error: its URL, status and type, and how its body begins. One short line, without
 /// credentials and secret query items.
-struct ResponseSummary {
+package struct ResponseSummary {
     /// How much of a body is shown.
     private static let shownBytes = 64
 
@@ -83,13 +83,13 @@ struct ResponseSummary {
     private let body: Data?
 
     /// Nil if nothing is known of the response.
-    init?(_ response: URLResponse?, body: Data?) {
+    package init?(_ response: URLResponse?, body: Data?) {
         guard let response else { return nil }
         self.response = response
         self.body = body
     }
 
-    var text: String {
+    package var text: String {
         let place = response.url.map { " from \(SecretNames.masked($0))" } ?? ""
         let status = (response as? HTTPURLResponse).map { "the status \($0.statusCode) and " } ?? ""
         let type = response.mimeType.map { "the type \($0.asPeerText)" } ?? "no type"

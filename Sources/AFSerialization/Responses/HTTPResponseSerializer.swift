@@ -94,7 +94,7 @@ open class HTTPResponseSerializer: NSObject, URLResponseSerialization, @unchecke
     /// library's own classes, and has little to decode.
     ///
     /// - Parameter isAwaited: Whether it runs in the Swift task that awaits the value.
-    func isQuick(bodyLength: Int, isAwaited: Bool) -> Bool { type(of: self) == HTTPResponseSerializer.self }
+    package func isQuick(bodyLength: Int, isAwaited: Bool) -> Bool { type(of: self) == HTTPResponseSerializer.self }
 
     /// The most bytes to decode without a change of threads.
     static let quickLength = 1024

@@ -4,7 +4,7 @@ public import Foundation
 public typealias NSErrorPointer = UnsafeMutablePointer<NSError?>?
 
 /// Calls a function that puts an error at a pointer, and returns that error beside the result.
-func collectingError<Result>(_ body: (NSErrorPointer) -> Result) -> (result: Result, error: NSError?) {
+package func collectingError<Result>(_ body: (NSErrorPointer) -> Result) -> (result: Result, error: NSError?) {
     var error: NSError?
     let result = withUnsafeMutablePointer(to: &error) { body($0) }
     return (result, error)
@@ -52,7 +52,7 @@ extension CocoaError {
 
 extension URL {
     /// The URL without user name and password, which must not appear in errors; nil if the URL cannot be parsed.
-    var withoutCredentials: URL? {
+    package var withoutCredentials: URL? {
         guard user != nil || password != nil else { return self }
         var parts = URLComponents(url: self, resolvingAgainstBaseURL: true)
         parts?.user = nil
@@ -61,5 +61,5 @@ extension URL {
     }
 
     /// The URL for messages.
-    var textWithoutCredentials: String { withoutCredentials?.absoluteString ?? "…" }
+    package var textWithoutCredentials: String { withoutCredentials?.absoluteString ?? "…" }
 }

@@ -66,7 +66,7 @@ open class JSONResponseSerializer: HTTPResponseSerializer, @unchecked Sendable {
         }
     }
 
-    override func isQuick(bodyLength: Int, isAwaited: Bool) -> Bool {
+    package override func isQuick(bodyLength: Int, isAwaited: Bool) -> Bool {
         bodyLength <= Self.quickLength && type(of: self) == JSONResponseSerializer.self
     }
 

@@ -1,8 +1,8 @@
-import Foundation
+package import Foundation
 
 /// Values that archives hold as bytes of JSON. Numbers may be infinite, as a timeout without an end is.
-enum ArchivedJSON {
-    static func data(_ value: some Encodable) throws -> Data {
+package enum ArchivedJSON {
+    package static func data(_ value: some Encodable) throws -> Data {
         let encoder = JSONEncoder()
         encoder.nonConformingFloatEncodingStrategy = .convertToString(
             positiveInfinity: "inf",
@@ -12,7 +12,7 @@ enum ArchivedJSON {
         return try encoder.encode(value)
     }
 
-    static func value<Value: Decodable>(_ type: Value.Type, in data: Data) throws -> Value {
+    package static func value<Value: Decodable>(_ type: Value.Type, in data: Data) throws -> Value {
         let decoder = JSONDecoder()
         decoder.nonConformingFloatDecodingStrategy = .convertFromString(
             positiveInfinity: "inf",

@@ -244,7 +244,7 @@ open class HTTPRequestSerializer: NSObject, URLRequestSerialization, @unchecked 
     ) -> URLRequest {
         MultipartFile(request, at: fileURL).write { error in
             guard let handler else { return }
-            MainQueue.async { handler(error) }
+            OperationQueue.main.addOperation { handler(error) }
         }
         return request.withoutBodyStream
     }

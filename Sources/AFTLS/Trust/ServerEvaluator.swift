@@ -1,9 +1,7 @@
-public import AFTLS
-
 /// Decides inside the handshake whether to trust a server: a server that it refuses has received no byte of a request
 /// and no certificate of ours.
 ///
-/// Set one as ``TLSConfiguration/evaluator``. It then decides in place of the standard evaluation, whose result
+/// Set one as ``/AFTransport/TLSConfiguration/evaluator``. It then decides in place of the standard evaluation, whose result
 /// ``ServerTrust/evaluation`` offers to it. `SecurityPolicy` is one.
 public protocol ServerEvaluator: Sendable {
     /// An evaluator that always decides as this one does now. The session asks for it when a task starts, so that a
@@ -70,39 +68,6 @@ public enum ServerTrustDecision: Hashable, Sendable {
     case untrusted(TrustFailure)
     /// A rule of the evaluator's own fails: which one, in a few words, and what is wrong, in a sentence.
     case reject(rule: String, explanation: String)
-}
-
-/// Why a server was not trusted.
-package enum TrustRefusal: Error, Sendable {
-    /// The standard evaluation says so.
-    case evaluation(TrustFailure)
-    /// The session's evaluator says so: the rule that failed, and why.
-    case rule(String, String)
-    /// The delegate rejected the server's protection space.
-    case rejected
-    /// The delegate took too long.
-    case unanswered
-    /// The delegate cancelled the challenge, which cancels the task.
-    case cancelled
-    /// The anchors cannot be used, for this reason.
-    case noAnchors(String)
-
-    /// Nil if the server was accepted.
-    package init?(_ decision: ServerTrustDecision) {
-        switch decision {
-        case .accept: return nil
-        case .untrusted(let failure): self = .evaluation(failure)
-        case .reject(let rule, let explanation): self = .rule(rule, explanation)
-        }
-    }
-
-    /// What OpenSSL turns into the alert for the server.
-    package var verifyResult: Int32 {
-        switch self {
-        case .evaluation(let failure): failure.verifyResult
-        case .rule, .rejected, .unanswered, .cancelled, .noAnchors: 50  // X509_V_ERR_APPLICATION_VERIFICATION
-        }
-    }
 }
 
 /// Makes the ``ServerEvaluator/fingerprint`` of an evaluator out of what it decides by.

@@ -84,21 +84,21 @@ open class CompoundResponseSerializer: HTTPResponseSerializer, @unchecked Sendab
 /// Wraps any serializer as an ``HTTPResponseSerializer``, for a manager that takes only those.
 ///
 /// Accepts every status and content type, so that the wrapped serializer decides; what is set here is checked first.
-final class AdaptedResponseSerializer: HTTPResponseSerializer, @unchecked Sendable {
-    let adapted: any URLResponseSerialization
+package final class AdaptedResponseSerializer: HTTPResponseSerializer, @unchecked Sendable {
+    package let adapted: any URLResponseSerialization
 
-    init(_ adapted: any URLResponseSerialization) {
+    package init(_ adapted: any URLResponseSerialization) {
         self.adapted = adapted
         super.init()
         acceptableStatusCodes = nil
     }
 
-    required init() {
+    package required init() {
         adapted = HTTPResponseSerializer()
         super.init()
     }
 
-    override func responseObject(for response: URLResponse?, data: Data?, error: NSErrorPointer) -> Any? {
+    package override func responseObject(for response: URLResponse?, data: Data?, error: NSErrorPointer) -> Any? {
         let (accepted, problem) = collectingError { validate(response as? HTTPURLResponse, data: data, error: $0) }
         guard accepted else {
             if let problem { error?.pointee = problem }
@@ -109,7 +109,7 @@ final class AdaptedResponseSerializer: HTTPResponseSerializer, @unchecked Sendab
 
     // MARK: - Copying and coding
 
-    override func copy(with zone: NSZone? = nil) -> Any {
+    package override func copy(with zone: NSZone? = nil) -> Any {
         guard let adapted = adapted.copy(with: zone) as? any URLResponseSerialization else { return self }
         let copy = AdaptedResponseSerializer(adapted)
         copy.acceptableStatusCodes = acceptableStatusCodes
@@ -118,5 +118,5 @@ final class AdaptedResponseSerializer: HTTPResponseSerializer, @unchecked Sendab
     }
 
     /// Nil: any class may be wrapped, and Foundation ends the process at a class that it cannot find.
-    required init?(coder: NSCoder) { nil }
+    package required init?(coder: NSCoder) { nil }
 }

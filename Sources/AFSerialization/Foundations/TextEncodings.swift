@@ -69,9 +69,9 @@ package enum UnicodeEncoding: Equatable, Sendable, CustomStringConvertible {
 }
 
 /// Names of character sets, as IANA registers them, and the encodings of Foundation's that they stand for.
-enum CharacterSetName {
+package enum CharacterSetName {
     /// The encoding of a name; UTF-8 without a name, and for an unknown one.
-    static func encoding(_ name: String?) -> String.Encoding {
+    package static func encoding(_ name: String?) -> String.Encoding {
         let isPart = { (byte: UInt8) in !" \t\"'".utf8.contains(byte) }
         guard let bytes = name?.utf8, let first = bytes.firstIndex(where: isPart),
             let last = bytes.lastIndex(where: isPart)

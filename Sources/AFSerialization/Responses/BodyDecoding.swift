@@ -1,13 +1,13 @@
 import AFBase
-import Foundation
+package import Foundation
 
 /// Makes values of one type of the bodies of responses.
 ///
 /// A type may have its conformance on an actor, as all types of a module may whose default isolation is the main actor:
 /// its values are decoded where the caller is.
-enum BodyDecoding<Value: Decodable> {
+package enum BodyDecoding<Value: Decodable> {
     /// The value of a body; nil for an empty one of a type that is not ``EmptyRepresentable``.
-    static func object(in body: Data, decode: (Data) throws -> Value) throws -> Any? {
+    package static func object(in body: Data, decode: (Data) throws -> Value) throws -> Any? {
         guard !body.isEmpty else { return (Value.self as? any EmptyRepresentable.Type)?.emptyValue }
         do {
             return try decode(body)
@@ -16,7 +16,7 @@ enum BodyDecoding<Value: Decodable> {
         }
     }
 
-    static func value(in body: Data, by decoder: any BodyDecoder) throws -> Value {
+    package static func value(in body: Data, by decoder: any BodyDecoder) throws -> Value {
         try decoder.decode(Value.self, from: checked(body, for: decoder))
     }
 

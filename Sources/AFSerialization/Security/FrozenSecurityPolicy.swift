@@ -1,9 +1,9 @@
 /// A policy as it was at one time.
-final class FrozenSecurityPolicy: ServerEvaluator {
+package final class FrozenSecurityPolicy: ServerEvaluator {
     let rules: SecurityRules
     let hosts: HostRuleIndex
-    let isPinning: Bool
-    let fingerprint: [UInt8]?
+    package let isPinning: Bool
+    package let fingerprint: [UInt8]?
     private let reporter: PinReporter
 
     init(_ rules: SecurityRules, reporter: PinReporter) {
@@ -14,11 +14,11 @@ final class FrozenSecurityPolicy: ServerEvaluator {
         fingerprint = rules.fingerprint
     }
 
-    func evaluate(_ trust: ServerTrust) -> ServerTrustDecision {
+    package func evaluate(_ trust: ServerTrust) -> ServerTrustDecision {
         decide(trust, domain: trust.host)
     }
 
-    func decide(_ trust: ServerTrust, domain: String?) -> ServerTrustDecision {
+    package func decide(_ trust: ServerTrust, domain: String?) -> ServerTrustDecision {
         guard let verdict = decideByHost(trust, host: domain ?? trust.host) else {
             return rules.decide(trust, domain: domain)
         }
@@ -26,7 +26,7 @@ final class FrozenSecurityPolicy: ServerEvaluator {
         return verdict.decision
     }
 
-    func forbidsPlainText(to host: String) -> Bool {
+    package func forbidsPlainText(to host: String) -> Bool {
         pins(host)
     }
 }
