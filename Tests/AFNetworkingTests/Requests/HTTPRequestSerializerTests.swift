@@ -270,7 +270,7 @@ struct HTTPRequestSerializerTests {
         #expect(
             request.contents.explicitTimeout == 60 && request.contents.explicitCachePolicy == .useProtocolCachePolicy
         )
-        #expect(request.contents.explicitPipelining == false && request.contents.limits.value.serviceType == .default)
+        #expect(request.contents.explicitPipelining == false && request.contents.limits.value.serviceType == 0)
     }
 
     @Test("a request that is serialized keeps its own fields")
