@@ -28,6 +28,7 @@ func traps(url: URL, baseURL: URL?, endpoint: Endpoint, name: UnsafePointer<CCha
     _ = String(cString: name)  // expect: c-string
     _ = FileHandle.standardInput  // expect: file-handle
     _ = getenv("HOME")  // expect: getenv
+    _ = LoadFailure(.limit, phase: .preparing, message: "")  // expect: failure
     log(#file)  // expect: file-name
     log(#filePath)  // expect: file-name
     log(#fileID)
