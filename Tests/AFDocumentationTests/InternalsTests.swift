@@ -23,13 +23,25 @@ import Testing
         #expect(pages.filter { index.components(separatedBy: "](\($0)) |").count != 2 } == [])
     }
 
-    @Test func `every file that the vocabulary names is there`() throws {
-        let files = Set(try Repository.files(in: "Sources", endingWith: ".swift"))
-        let named = try Repository.text("Docs/Internals/Vocabulary.md").matches(of: /`([^`]+\.swift)`/)
-            .map { "Sources/\($0.output.1)" }
+    @Test func `every file that CONTRIBUTING and the pages name is there`() throws {
+        let files = try ["Sources", "Tests", "Docs", "Benchmarks"].flatMap { folder in
+            try [".swift", ".c", ".h", ".md", ".def"].flatMap { try Repository.files(in: folder, endingWith: $0) }
+        }
+        let ends = Set(
+            (files + ["README.md", "CHANGELOG.md", "Package.swift"]).flatMap { file in
+                let parts = file.split(separator: "/")
+                return parts.indices.map { parts[$0...].joined(separator: "/") }
+            }
+        )
+        let pages = try ["CONTRIBUTING.md"] + Repository.files(in: "Docs/Internals", endingWith: ".md")
+        let named = try pages.flatMap { page in
+            try Repository.text(page).matches(of: /`([A-Z\w][\w\/+.]*\.(?:swift|c|h|md|def))`/)
+                .map { (page, String($0.output.1)) }
+        }
 
-        #expect(named.count > 30)
-        #expect(named.filter { !files.contains($0) } == [])
+        #expect(named.count > 100)
+        // The form of a name, not a file.
+        #expect(named.filter { $0.1 != "Type+Aspect.swift" && !ends.contains($0.1) }.map { "\($0.0): \($0.1)" } == [])
     }
 
     @Test func `links between pages lead somewhere`() throws {
