@@ -15,7 +15,12 @@ package class EventBook: @unchecked Sendable {
     let entries = EventEntries()
     let progress = ProgressEntries()
 
-    init() {}
+    private let disposition: URLSession.ResponseDisposition
+
+    /// - Parameter disposition: What is to become of each response.
+    init(_ disposition: URLSession.ResponseDisposition = .allow) {
+        self.disposition = disposition
+    }
 
     package func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
         entries.end()
@@ -40,7 +45,7 @@ package class EventBook: @unchecked Sendable {
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
         entries.enter(.response, dataTask)
-        completionHandler(.allow)
+        completionHandler(disposition)
     }
 
     package func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
@@ -102,6 +107,48 @@ package class EventBook: @unchecked Sendable {
 
 /// One that is never asked anything.
 final class SilentBook: EventBook, URLSessionDataDelegate, URLSessionDownloadDelegate, @unchecked Sendable {}
+
+/// One for bodies that go up and files that come down: it brings streams, and follows a task that becomes a download.
+package final class TransferBook: EventBook, URLSessionDataDelegate, URLSessionDownloadDelegate, @unchecked Sendable {
+    private let stream: (@Sendable () -> InputStream?)?
+    private let became = Lock<[Int: (completion: Completion<(any Error)?>, task: URLSessionTask)]>([:])
+
+    /// - Parameter stream: Makes a body for a task that asks for one.
+    init(_ disposition: URLSession.ResponseDisposition, stream: (@Sendable () -> InputStream?)?) {
+        self.stream = stream
+        super.init(disposition)
+    }
+
+    package override func outcome(of task: URLSessionTask, on stage: Stage) async throws -> Data {
+        let completion = stage.completion(of: "task \(task.taskIdentifier)", as: (any Error)?.self)
+        let number = task.taskIdentifier
+        became.withLock { $0[number] = (completion, task) }
+        entries.expect(task, completion)
+        task.resume()
+        if let error = await completion.value() { throw error }
+        return entries.body(of: became.withLock { $0[number]?.task } ?? task)
+    }
+
+    package func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+    ) {
+        completionHandler(stream?())
+    }
+
+    package func urlSession(
+        _ session: URLSession,
+        dataTask: URLSessionDataTask,
+        didBecome downloadTask: URLSessionDownloadTask
+    ) {
+        let completion = became.withLock { became in
+            became[dataTask.taskIdentifier]?.task = downloadTask
+            return became[dataTask.taskIdentifier]?.completion
+        }
+        if let completion { entries.expect(downloadTask, completion) }
+    }
+}
 
 /// One that answers as well.
 final class AnsweringBook: EventBook, URLSessionDataDelegate, URLSessionDownloadDelegate, @unchecked Sendable {

@@ -111,6 +111,16 @@ extension Stage {
         return book
     }
 
+    /// A delegate for bodies that go up and files that come down.
+    package func transferBook(
+        _ disposition: URLSession.ResponseDisposition = .allow,
+        stream: (@Sendable () -> InputStream?)? = nil
+    ) -> TransferBook {
+        let book = TransferBook(disposition, stream: stream)
+        state.withLock { $0.books += [book.entries, book.progress] }
+        return book
+    }
+
     /// Looks at the end what is in a book of the scenario's own.
     package func keep(_ book: any Book) {
         state.withLock { $0.books.append(book) }
