@@ -121,13 +121,22 @@ let package = Package(
         ),
 
         // MARK: Tests
+        // Whole sessions on a virtual system.
         .target(
             name: "AFVirtualWorld",
-            dependencies: [
-                "AFBase", "AFNetworkingTesting", "AFTestSupport", "AFWire", "AFLoop", "AFTLS", "AFURLSession",
-                "CAFLinux", "CAFTestSupport",
-            ],
+            dependencies: ["AFBase", "AFLoop", "AFTestSupport", "AFURLSession", "AFVirtualSystem"],
             path: "Tests/Support/AFVirtualWorld",
+            swiftSettings: strict
+        ),
+        // What the transport stands on, without sockets, disks and clocks. It knows no module above AFTransport.
+        .target(
+            name: "AFVirtualSystem",
+            dependencies: [
+                "AFBase", "AFTestSupport", "AFWire", "AFLoop", "AFTLS", "AFTransport", "AFNetworkingTesting",
+                "CAFLinux",
+                "CAFTestSupport",
+            ],
+            path: "Tests/Support/AFVirtualSystem",
             swiftSettings: strict
         ),
         // What tests of more than one module need, and no module above AFTLS.
@@ -140,13 +149,10 @@ let package = Package(
             path: "Tests/Support/AFTestSupport",
             swiftSettings: strict
         ),
-        // Requests, cookies, responses and connections for tests of more than one module.
+        // Requests, cookies and responses for tests of more than one module.
         .target(
             name: "AFTestFixtures",
-            dependencies: [
-                "AFBase", "AFTestSupport", "AFWire", "AFLoop", "AFTLS", "AFRequest", "AFTransport", "AFState",
-                "AFURLTypes", "AFNetworkingTesting",
-            ],
+            dependencies: ["AFBase", "AFRequest", "AFTestSupport", "AFWire", "AFState", "AFTransport", "AFURLTypes"],
             path: "Tests/Support/AFTestFixtures",
             swiftSettings: strict
         ),
@@ -222,8 +228,8 @@ let package = Package(
         .testTarget(
             name: "AFTransportTests",
             dependencies: [
-                "AFBase", "AFTestFixtures", "AFTestSupport", "AFTransport", "AFWire", "AFLoop", "AFTLS",
-                "AFNetworkingTesting", "AFVirtualWorld", "AFFaults", "CAFOpenSSL", "CAFZlib",
+                "AFBase", "AFTestSupport", "AFTransport", "AFWire", "AFLoop", "AFTLS", "AFNetworkingTesting",
+                "AFVirtualSystem", "AFFaults", "CAFOpenSSL", "CAFZlib",
             ],
             swiftSettings: strict
         ),
@@ -231,7 +237,7 @@ let package = Package(
             name: "AFStateTests",
             dependencies: [
                 "AFBase", "AFTestFixtures", "AFTestSupport", "AFState", "AFURLTypes", "AFWire", "AFLoop", "AFTLS",
-                "AFNetworkingTesting", "AFVirtualWorld", "AFFaults", "CAFLinux",
+                "AFNetworkingTesting", "AFVirtualSystem", "AFFaults", "CAFLinux",
             ],
             swiftSettings: strict
         ),
@@ -261,7 +267,7 @@ let package = Package(
         // a queue of the program's choice.
         .testTarget(
             name: "AFNetworkingSwift6Tests",
-            dependencies: ["AFImages", "AFNetworking", "AFNetworkingTesting", "AFSecurity"],
+            dependencies: ["AFImages", "AFNetworking", "AFNetworkingTesting", "AFSecurity", "AFTestSupport"],
             swiftSettings: [.unsafeFlags(["-suppress-warnings"])]
         ),
         // Code in a module whose default isolation is the main actor.
@@ -283,7 +289,8 @@ let package = Package(
         .testTarget(
             name: "AFImagesTests",
             dependencies: [
-                "AFBase", "AFImages", "AFNetworking", "AFNetworkingTesting", "AFFaults", "CAFImageFixtures",
+                "AFBase", "AFImages", "AFNetworking", "AFNetworkingTesting", "AFTestSupport", "AFFaults",
+                "CAFImageFixtures",
             ],
             swiftSettings: strict
         ),
@@ -312,7 +319,7 @@ let package = Package(
             name: "AFDocumentationTests",
             dependencies: [
                 "AFImages", "AFNetworking", "AFNetworkingXML", "AFSecurity", "AFState", "AFURLSession", "AFURLTypes",
-                "AFTLS", "AFNetworkingTesting",
+                "AFTLS", "AFNetworkingTesting", "AFTestSupport",
             ],
             swiftSettings: strict
         ),

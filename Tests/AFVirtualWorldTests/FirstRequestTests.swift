@@ -3,9 +3,8 @@ import AFVirtualWorld
 import Testing
 
 @Suite("A request in a virtual world")
-struct FirstRequestTests {
+final class FirstRequestTests: WorldSuite {
     @Test func `a scripted answer arrives`() {
-        let world = VirtualWorld()
         world.script(
             "api.test",
             .expect("GET /hello HTTP/1.1\r\n"),
@@ -17,23 +16,19 @@ struct FirstRequestTests {
 
         #expect(events.all == [.response(200), .data(5), .finished])
         #expect(events.body == "hello")
-        #expect(world.finish() == [])
     }
 
     /// The example of `Docs/Internals/VirtualWorld.md`.
     @Test func `a peer that stalls in its body is timed out`() {
-        let world = VirtualWorld()
         world.script("api.test", .expectRequest, .reply("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhel"), .stall)
 
         let events = world.get("http://api.test/", idleTimeout: .seconds(10))
         world.run()
 
         #expect(events.all == [.response(200), .data(3), .failed(.timedOut)])
-        #expect(world.finish() == [])
     }
 
     @Test func `a stalled body fails after the idle interval`() {
-        let world = VirtualWorld()
         world.script("api.test", .expectRequest, .reply("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhel"), .stall)
         let events = world.get("http://api.test/slow", idleTimeout: .seconds(60))
 
@@ -43,6 +38,5 @@ struct FirstRequestTests {
 
         #expect(events.all == [.response(200), .data(3), .failed(.timedOut)])
         #expect(world.network.openConnections.isEmpty)
-        #expect(world.finish() == [])
     }
 }

@@ -6,7 +6,7 @@ import Glibc
 import Testing
 
 @Suite("Virtual links")
-struct LinkTests {
+final class LinkTests: WorldSuite {
     /// What one request needs to be carried: the reads, writes and moments it took.
     private func upload(_ link: LinkConditions, seed: UInt64 = 1) -> (TaskEvents, VirtualWorld) {
         let world = VirtualWorld(seed: seed)
@@ -66,7 +66,6 @@ struct LinkTests {
     }
 
     @Test func `a server that does not read fills the send buffer, and no more`() {
-        let world = VirtualWorld()
         world.network.link.sendCapacity = 10_000
         world.script(
             "api.test",
@@ -85,11 +84,9 @@ struct LinkTests {
 
         #expect(world.network.connections[0].receivedCount > 50_000)
         #expect(events.all == [.response(204), .finished])
-        #expect(world.finish() == [])
     }
 
     @Test func `a reset lets what arrived before be read`() {
-        let world = VirtualWorld()
         world.script(
             "api.test",
             .expectRequest,
@@ -103,7 +100,6 @@ struct LinkTests {
 
         #expect(events.all == [.response(200), .data(2), .finished])
         #expect(world.network.connections[0].wasReset)
-        #expect(world.finish() == [])
     }
 
     @Test(arguments: [ECONNREFUSED, EHOSTUNREACH, ENETUNREACH])
@@ -122,7 +118,6 @@ struct LinkTests {
     }
 
     @Test func `what peers receive is on record, byte for byte`() {
-        let world = VirtualWorld()
         world.script("api.test", .expectRequest, .reply("HTTP/1.1 204 N\r\n\r\n"))
         let events = world.send("POST", "http://api.test/x?y", body: Data("body".utf8), fields: ["X-Secret": "s3"])
         world.run { events.isComplete }
@@ -131,6 +126,5 @@ struct LinkTests {
         #expect(text.hasPrefix("POST /x?y HTTP/1.1\r\nHost: api.test\r\n"))
         #expect(text.contains("X-Secret: s3\r\n"))
         #expect(text.hasSuffix("\r\n\r\nbody"))
-        #expect(world.finish() == [])
     }
 }

@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 @Suite("The virtual world itself")
-struct WorldTests {
+final class WorldTests: WorldSuite {
     private static let plain = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
     @Test func `time jumps to what comes next and stops where it is told`() {
@@ -61,7 +61,6 @@ struct WorldTests {
     }
 
     @Test func `a queue that is stopped or asleep runs nothing`() {
-        let world = VirtualWorld()
         world.script("api.test", .expectRequest, .reply(WorldTests.plain))
         let queue = world.queue
         queue.stop()
@@ -76,11 +75,9 @@ struct WorldTests {
         world.run { events.isComplete }
 
         #expect(events.all == [.response(200), .data(2), .finished])
-        #expect(world.finish() == [])
     }
 
     @Test func `callbacks never run inside a turn of the loop`() {
-        let world = VirtualWorld()
         world.script("api.test", .expectRequest, .reply(WorldTests.plain))
         let loop = world.loop
         let inside = Lock(0)
@@ -91,11 +88,9 @@ struct WorldTests {
 
         #expect(events.all.last == .finished)
         #expect(inside.withLock { $0 } == 0)
-        #expect(world.finish() == [])
     }
 
     @Test func `what is left open is reported`() {
-        let world = VirtualWorld()
         world.host("api.test", "192.0.2.1")
         world.script("api.test", .stall)
         let events = world.get("http://api.test/")
@@ -108,7 +103,6 @@ struct WorldTests {
 
         #expect(world.network.ledger.open == 0)
         #expect(world.network.ledger.opened == world.network.ledger.closed)
-        #expect(world.finish() == [])
     }
 
     @Test func `a session without a reference to it is gone after the end`() {

@@ -1,5 +1,4 @@
-import AFTestFixtures
-import AFVirtualWorld
+import AFVirtualSystem
 import Foundation
 import Testing
 
@@ -9,7 +8,7 @@ extension CacheTests {
     /// What a disk that failed in between has in store.
     @Suite("The cache, and a disk that fails for a while")
     struct FailingDisk {
-        private let faults = AFVirtualWorld.Faults()
+        private let faults = AFVirtualSystem.Faults()
         private let disk: VirtualDisk
         private let clocks = CacheClocks()
         private let store: CacheStore

@@ -1,9 +1,6 @@
 import AFLoop
-import AFTestSupport
-import AFWire
 import CAFZlib
 import Foundation
-import Testing
 
 @testable import AFTransport
 

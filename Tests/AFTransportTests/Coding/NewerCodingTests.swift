@@ -1,7 +1,4 @@
-import AFTestSupport
-import AFWire
 import Foundation
-import Testing
 
 @testable import AFTransport
 

@@ -1,9 +1,7 @@
 import AFLoop
 import AFTLS
-import AFTestFixtures
 import CAFOpenSSL
 import Glibc
-import Testing
 
 @testable import AFTransport
 

@@ -1,9 +1,7 @@
 import AFLoop
 import AFTLS
-import AFTestFixtures
 import AFWire
 import Foundation
-import Testing
 
 @testable import AFTransport
 

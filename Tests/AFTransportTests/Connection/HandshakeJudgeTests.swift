@@ -1,9 +1,7 @@
 import AFBase
 import AFLoop
 import AFNetworkingTesting
-import AFTestFixtures
 import AFWire
-import Testing
 
 @testable import AFTLS
 @testable import AFTransport

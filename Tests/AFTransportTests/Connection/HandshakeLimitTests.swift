@@ -1,7 +1,5 @@
 import AFLoop
 import AFTLS
-import AFTestFixtures
-import Testing
 
 @testable import AFTransport
 

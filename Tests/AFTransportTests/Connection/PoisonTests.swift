@@ -1,9 +1,6 @@
 import AFLoop
 import AFTLS
-import AFTestFixtures
-import AFTestSupport
 import CAFOpenSSL
-import Testing
 
 @testable import AFTransport
 

@@ -1,8 +1,6 @@
 import AFFaults
-import AFTestFixtures
 import AFWire
 import CAFOpenSSL
-import Testing
 
 @testable import AFTLS
 @testable import AFTransport

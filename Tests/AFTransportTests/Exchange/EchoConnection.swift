@@ -1,8 +1,5 @@
 import AFLoop
-import AFTestFixtures
-import AFVirtualWorld
 import AFWire
-import Testing
 
 @testable import AFTransport
 
@@ -75,73 +72,15 @@ final class EchoConnection: HTTPConnection {
     }
 }
 
-final class TransferListener: TransferClient {
-    private(set) var status = 0
-    private(set) var text = ""
-    private(set) var isFinished = false
-    private(set) var error: TransferError?
-
-    var handshakeDelegate: (any HandshakeDelegate)? { nil }
-    func forbids(_ request: WireRequest) -> Bool { false }
-    func forbidsTunnel(to endpoint: Endpoint) -> Bool { false }
-    func transferIsForbidden(_ transfer: Transfer) { transfer.cancel() }
-    func transferSentBody(_ transfer: Transfer, total: Int64) {}
-    func transferReceivedHead(_ transfer: Transfer, head: ResponseHead) { status = head.status }
-    func transferMayDecode(_ transfer: Transfer) {}
-    func transferReceivedBody(_ transfer: Transfer, bytes: UnsafeRawBufferPointer) {
-        text += String(decoding: bytes, as: UTF8.self)
-    }
-    func transferFinished(_ transfer: Transfer) { isFinished = true }
-    func transferFailed(_ transfer: Transfer, error: TransferError) { self.error = error }
-}
-
-/// A virtual network whose connections speak the echo protocol.
-struct EchoNetwork {
-    let world = VirtualWorld()
-    let deadlines: DeadlineWatch
-    private let platform: Platform
-
-    init() {
-        deadlines = DeadlineWatch(loop: world.loop)
-        platform = world.makeWorld().platform
-        world.respond("api.test") { _, _, client in client.report("the echo sends nothing") }
-    }
-
-    func pool(perHost: Int = 1, _ connections: @escaping (EchoConnection) -> Void) -> ConnectionPool {
-        var settings = PoolSettings()
-        settings.maximumConnectionsPerHost = perHost
-        settings.maximumIdleConnections = 1
-        return ConnectionPool(platform: platform, settings: settings, observer: nil) { parts in
+extension TransferWorld {
+    /// Its connections speak the echo protocol, and are noted.
+    func speakEcho(perHost: Int = 1, _ note: @escaping (EchoConnection) -> Void) {
+        respond("api.test") { _, _, client in client.report("the echo sends nothing") }
+        settings.pool.maximumConnectionsPerHost = perHost
+        connectionMaker = { parts in
             let connection = EchoConnection(parts)
-            connections(connection)
+            note(connection)
             return connection
         }
-    }
-
-    func transfer(of target: String, in pool: ConnectionPool, for client: TransferListener) throws -> Transfer {
-        let request = try freeze("http://api.test\(target)")
-        return Transfer(
-            request,
-            key: ConnectionKey(endpoint: request.endpoint, security: nil),
-            pool: pool,
-            loop: world.loop,
-            deadlines: deadlines,
-            idleInterval: LoopInterval(.seconds(60)),
-            time: TaskTime(from: world.now, until: world.now + .seconds(60)),
-            asksForPipelining: false,
-            client: client
-        )
-    }
-
-    func start(_ target: String, in pool: ConnectionPool, for client: TransferListener) throws {
-        try transfer(of: target, in: pool, for: client).start(priority: 0.5, body: nil)
-    }
-
-    /// Nothing is left: no connection, and no deadline.
-    func finish(_ pool: ConnectionPool) {
-        pool.shutDown()
-        deadlines.shutDown()
-        world.advance(by: .seconds(1))
-        #expect(world.network.openConnections.isEmpty)
     }
 }

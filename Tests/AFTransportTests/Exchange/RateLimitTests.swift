@@ -1,6 +1,4 @@
 import AFFaults
-import AFVirtualWorld
-import Testing
 
 @testable import AFTransport
 
@@ -15,7 +13,7 @@ struct RateLimitTests {
     }
 
     @Test func `what a client costs does not grow with those that wait`() throws {
-        let world = VirtualWorld()
+        let world = TransferWorld()
         let growth = try CPUTime.growth(from: 500, to: 16_000) { count in
             let limit = try #require(RateLimit(16, on: world.loop))
             limit.take(1 << 10)

@@ -1,5 +1,4 @@
 import AFLoop
-import Testing
 
 @testable import AFTransport
 

@@ -1,6 +1,5 @@
 import AFFaults
 import AFLoop
-import Testing
 
 @testable import AFTransport
 

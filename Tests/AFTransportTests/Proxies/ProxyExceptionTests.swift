@@ -1,5 +1,4 @@
 import AFWire
-import Testing
 
 @testable import AFTransport
 

@@ -1,7 +1,5 @@
 import AFLoop
-import AFTestFixtures
 import AFWire
-import Testing
 
 @testable import AFTransport
 
@@ -27,23 +25,10 @@ extension ProxyTests {
                 case .needsMore: break
                 case .send(let bytes): sent.append(bytes)
                 case .established: return (.established, sent)
-                case .failed(let failure): return (.failed(Exchanges.name(failure)), sent)
+                case .failed(let failure): return (.failed(failure.name), sent)
                 }
             }
             return (.waiting, sent)
-        }
-
-        private static func name(_ failure: TunnelFailure) -> String {
-            switch failure {
-            case .refused(let head): "refused \(head.status)"
-            case .malformed: "malformed"
-            case .violation: "violation"
-            case .reply(let reply): "reply \(reply.code)"
-            case .noMethod: "no method"
-            case .loginRejected: "login"
-            case .surplus: "surplus"
-            case .closed, .broken: "closed"
-            }
         }
 
         // MARK: - CONNECT
@@ -269,7 +254,7 @@ extension ProxyTests {
             func tunnelEstablished(_ tunnel: ProxyTunnel, channel: any ByteChannel) { end = .established }
 
             func tunnelFailed(_ tunnel: ProxyTunnel, failure: TunnelFailure) {
-                end = .failed(Exchanges.name(failure))
+                end = .failed(failure.name)
             }
         }
 

@@ -1,5 +1,4 @@
 import AFTransport
-import Testing
 
 @Suite("Leave to go")
 struct DepartureTests {

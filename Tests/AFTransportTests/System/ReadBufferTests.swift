@@ -1,14 +1,13 @@
 import AFBase
 import AFLoop
-import AFNetworkingTesting
 import Foundation
-import Testing
 
 @testable import AFTransport
 
 struct ReadBufferTests {
+    private let buffer = ReadBuffer()
+
     @Test func `small pieces, and those of another page, are not lent`() {
-        let buffer = ReadBuffer()
         let page = UnsafeRawBufferPointer(buffer.forReading())
         let stranger = UnsafeMutableRawBufferPointer.allocate(byteCount: ReadBuffer.size, alignment: 64)
         defer { stranger.deallocate() }
@@ -19,7 +18,6 @@ struct ReadBufferTests {
     }
 
     @Test func `a lent page is left alone until it comes back`() {
-        let buffer = ReadBuffer()
         let first = buffer.forReading()
         first.copyBytes(from: (0..<first.count).lazy.map { UInt8(truncatingIfNeeded: $0 >> 8) })
         var pieces = buffer.lend(UnsafeRawBufferPointer(first))?.pieces(of: 64 << 10) ?? []
@@ -46,7 +44,6 @@ struct ReadBufferTests {
     }
 
     @Test func `the next read goes behind what is lent, as long as there is room worth it`() {
-        let buffer = ReadBuffer()
         let first = buffer.forReading()
         first.copyBytes(from: repeatElement(1, count: first.count))
         var loans = [buffer.lend(UnsafeRawBufferPointer(rebasing: first[10..<100_000]))]
@@ -69,7 +66,6 @@ struct ReadBufferTests {
     }
 
     @Test func `a page of which all came back is read into from its beginning`() {
-        let buffer = ReadBuffer()
         let first = buffer.forReading()
         var loan = buffer.lend(UnsafeRawBufferPointer(first))
         #expect(loan?.count == first.count)

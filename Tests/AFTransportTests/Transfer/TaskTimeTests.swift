@@ -1,6 +1,5 @@
 import AFLoop
 import AFTransport
-import Testing
 
 @Suite("The time of a task")
 struct TaskTimeTests {

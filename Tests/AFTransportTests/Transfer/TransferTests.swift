@@ -1,55 +1,43 @@
-import AFVirtualWorld
-import Testing
-
 @testable import AFTransport
 
 /// How a transfer obeys its machine.
-@Suite struct TransferTests {
-    private let network = EchoNetwork()
+@Suite final class TransferTests: TransferSuite {
+    private var connections: [EchoConnection] = []
 
-    @Test func `a body that is ready after the end of its transfer puts nothing into the queue`() throws {
-        let pool = network.pool { _ in }
-        let transfer = try network.transfer(of: "/", in: pool, for: TransferListener())
-        transfer.prepare()
-        transfer.cancel()
-        transfer.start(priority: 0.5, body: nil)
-        network.world.advance(by: .seconds(1))
-
-        #expect(network.world.network.connections.isEmpty)
-        network.finish(pool)
+    override init() {
+        super.init()
+        world.speakEcho { [unowned self] in connections.append($0) }
     }
 
-    @Test func `what cannot happen ends the transfer, with an error that names it`() throws {
-        var connections: [EchoConnection] = []
-        let pool = network.pool { connections.append($0) }
-        let listener = TransferListener()
-        let transfer = try network.transfer(of: "/", in: pool, for: listener)
-        transfer.start(priority: 0.5, body: nil)
-        network.world.advance(by: .seconds(1))
-        transfer.lostItsTurn()
+    @Test func `a body that is ready after the end of its transfer puts nothing into the queue`() {
+        let events = world.make("GET", "http://api.test/")
+        events.transfer.prepare()
+        events.cancel()
+        events.start()
+        world.advance(by: .seconds(1))
 
-        guard case .fault(let words)? = listener.error else { return #expect(Bool(false), "\(listener)") }
-        #expect(words == "lostTurn while exchanging: it follows no other request")
+        #expect(world.network.connections.isEmpty)
+    }
+
+    @Test func `what cannot happen ends the transfer, with an error that names it`() {
+        let events = world.get("http://api.test/")
+        world.advance(by: .seconds(1))
+        events.transfer.lostItsTurn()
+
+        #expect(events.failure == "lostTurn while exchanging: it follows no other request")
         #expect(connections.first?.load == 0, "its connection has room again")
-        network.finish(pool)
-        connections.removeAll()
     }
 
     @Test func `a suspended request leaves the queue, and joins it again when it is resumed`() throws {
-        var connections: [EchoConnection] = []
-        let pool = network.pool { connections.append($0) }
-        let listener = TransferListener()
-        let transfer = try network.transfer(of: "/later", in: pool, for: listener)
-        transfer.pause(.suspended)
-        transfer.start(priority: 0.5, body: nil)
-        network.world.advance(by: .seconds(30))
-        #expect(network.world.network.connections.isEmpty && transfer.deadline == .distantFuture)
+        let events = world.make("GET", "http://api.test/later")
+        events.suspend()
+        events.start()
+        world.advance(by: .seconds(30))
+        #expect(world.network.connections.isEmpty && events.transfer.deadline == .distantFuture)
 
-        transfer.unpause(.suspended)
-        network.world.advance(by: .seconds(1))
+        events.resume()
+        world.advance(by: .seconds(1))
         try #require(connections.first).answer()
-        #expect(listener.text == "/later" && listener.isFinished)
-        network.finish(pool)
-        connections.removeAll()
+        #expect(events.body == "/later" && events.all.last == .finished)
     }
 }

@@ -1,9 +1,6 @@
 import AFLoop
-import AFTestFixtures
-import AFVirtualWorld
 import Foundation
 import Glibc
-import Testing
 
 @testable import AFTransport
 @testable import AFWire
@@ -28,7 +25,7 @@ import Testing
         }
     }
 
-    private let world = VirtualWorld()
+    private let world = TransferWorld()
     private let channel: ScriptedChannel
     private let client = Client()
     private let connection: WebSocketConnection
@@ -41,7 +38,7 @@ import Testing
             early: [],
             WebSocketHandshake.Agreement(subprotocol: nil, compression: nil),
             WebSocketTerms(),
-            platform: world.makeWorld().platform,
+            platform: world.makePlatform(),
             random: { 0 },
             client: client
         )

@@ -1,10 +1,4 @@
-import AFBase
-import AFLoop
-import AFTestFixtures
-import AFVirtualWorld
 import AFWire
-import Foundation
-import Testing
 
 @testable import AFState
 @testable import AFURLSession

@@ -1,9 +1,4 @@
-import AFBase
-import AFLoop
-import AFTestFixtures
 import AFWire
-import Foundation
-import Testing
 
 @testable import AFState
 @testable import AFURLSession
@@ -12,6 +7,7 @@ import Testing
 extension CacheTests {
     struct Access {
         private let fresh = [("Cache-Control", "max-age=60"), ("ETag", "\"1\"")]
+        private let scene = CacheAccessScene()
 
         private func isNetwork(_ finding: CacheFinding) -> Bool {
             if case .network = finding { true } else { false }
@@ -19,7 +15,6 @@ extension CacheTests {
 
         @Test("a stored response answers the next task byte for byte, T-CAC-29")
         func hit() throws {
-            let scene = CacheAccessScene()
             let question = scene.question(try frozen())
             let fields = [("Content-Encoding", "gzip"), ("Content-Length", "9"), ("Content-Type", "text/plain")]
             try scene.store("the content", fields + fresh, for: question)
@@ -125,7 +120,6 @@ extension CacheTests {
 
         @Test("a response of a server that one set of rules trusted is not seen by others, T-CAC-28")
         func trust() throws {
-            let scene = CacheAccessScene()
             func question(_ scope: TrustScope) throws -> CacheQuestion {
                 scene.question(try frozen("https://a.test/page"), under: scope)
             }
@@ -163,7 +157,6 @@ extension CacheTests {
 
         @Test("only a complete body is stored, wherever it is cut, T-CAC-12")
         func incomplete() throws {
-            let scene = CacheAccessScene()
             let question = scene.question(try frozen())
             let (body, fields) = (Array("complete".utf8), fresh)
             for count in 0...body.count {
@@ -215,7 +208,6 @@ extension CacheTests {
 
         @Test("a 200 always replaces, also one that is not stored, T-CAC-11")
         func replacement() throws {
-            let scene = CacheAccessScene()
             let question = scene.question(try frozen())
             try scene.store("old", fresh, for: question)
             try scene.store("new", fresh, for: question)
@@ -299,7 +291,6 @@ extension CacheTests {
 
         @Test("a 304 that means something else has the task ask again, and the entry go, T-CAC-09")
         func mismatch() throws {
-            let scene = CacheAccessScene()
             let question = scene.question(try frozen(), policy: .reloadRevalidatingCacheData)
             try scene.store("body", fresh, for: question)
             guard case .validate(let hit, _) = try scene.lookUp(question) else { throw CancellationError() }
@@ -315,7 +306,6 @@ extension CacheTests {
 
         @Test("an entry that was removed while it was validated is not brought back, T-CAC-19, T-CAC-34")
         func removedMeanwhile() throws {
-            let scene = CacheAccessScene()
             let question = scene.question(try frozen(), policy: .reloadRevalidatingCacheData)
             try scene.store("body", fresh, for: question)
             guard case .validate(let hit, _) = try scene.lookUp(question) else { throw CancellationError() }
@@ -345,7 +335,6 @@ extension CacheTests {
 
         @Test("an unsafe request that succeeds outdates what is stored, T-CAC-14")
         func invalidation() throws {
-            let scene = CacheAccessScene()
             for (method, status, isGone) in [
                 ("POST", 200, true), ("PUT", 500, false), ("DELETE", 204, true), ("OPTIONS", 200, false),
             ] {
@@ -359,7 +348,6 @@ extension CacheTests {
 
         @Test("tasks that miss at the same time each ask the server, T-CAC-30")
         func noCoalescing() throws {
-            let scene = CacheAccessScene()
             let question = scene.question(try frozen())
             let fields = fresh
             try scene.onLoop { access in
@@ -396,7 +384,6 @@ extension CacheTests {
 
         @Test("only the cache may answer and cannot, so the task fails")
         func onlyCached() throws {
-            let scene = CacheAccessScene()
             let findings = [
                 try scene.lookUp(scene.question(try frozen(), policy: .returnCacheDataDontLoad)),
                 try scene.lookUp(scene.question(try frozen("http://a.test/", ["cache-control": "ONLY-if-cached"]))),
@@ -485,7 +472,6 @@ extension CacheTests {
         }
 
         @Test func `a delegate may change what is stored, or refuse`() throws {
-            let scene = CacheAccessScene()
             let (question, fields) = (scene.question(try frozen()), fresh)
             let url = try #require(URL(string: "http://a.test/page"))
             func finish(_ change: @escaping @Sendable (CachedURLResponse) -> CachedURLResponse?) throws {
@@ -523,7 +509,6 @@ extension CacheTests {
         }
 
         @Test func `HEAD is answered without a body, and what the program stored is served`() throws {
-            let scene = CacheAccessScene()
             let url = try #require(URL(string: "http://a.test/page"))
             let response = try #require(
                 HTTPURLResponse(
@@ -546,7 +531,6 @@ extension CacheTests {
         private final class OwnResponse: HTTPURLResponse, @unchecked Sendable {}
 
         @Test func `a response that the program stored says its age, unless it is of a class of the program`() throws {
-            let scene = CacheAccessScene()
             let url = try #require(URL(string: "http://a.test/page#part"))
             let fields = ["Cache-Control": "max-age=100", "Age": "5", "X": "y"]
             func shown(_ stored: HTTPURLResponse) throws -> HTTPURLResponse {

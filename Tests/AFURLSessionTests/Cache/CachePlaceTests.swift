@@ -1,7 +1,5 @@
 import AFTransport
 import AFWire
-import Foundation
-import Testing
 
 @testable import AFState
 @testable import AFURLSession

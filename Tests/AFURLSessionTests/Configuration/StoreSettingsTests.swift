@@ -1,7 +1,4 @@
-import AFTestFixtures
 import AFWire
-import Foundation
-import Testing
 
 @testable import AFURLSession
 @testable import AFURLTypes

@@ -1,10 +1,3 @@
-import AFNetworkingTesting
-import AFTestFixtures
-import AFTestSupport
-import AFURLSession
-import Foundation
-import Testing
-
 @Suite("Delegates of loads that are awaited")
 struct AwaitedDelegateTests {
     private final class Listener: NSObject, URLSessionDataDelegate, Sendable {

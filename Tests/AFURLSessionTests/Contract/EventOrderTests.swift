@@ -1,20 +1,13 @@
-import AFLoop
-import AFNetworkingTesting
-import AFTestFixtures
-import AFURLSession
-import AFVirtualWorld
-import Foundation
-import Testing
-
 /// What one task tells its delegate, in which order, when everything happens that can.
 @Suite("The order of events")
 struct EventOrderTests {
     private static let guarded = ServerReply.text("who?").status(401).header("WWW-Authenticate", "Basic realm=\"r\"")
+    private let witness = Witness()
 
     @Test func `15.3 an upload that is sent on, asked and answered tells everything once, in order`() async throws {
         let site = try SecuredSite()
         let server = site.server
-        let content = UploadFolder.pattern(300_000)
+        let content = pattern(300_000)
         server.route(
             "PUT",
             "/1",
@@ -64,7 +57,6 @@ struct EventOrderTests {
     {
         let server = try TestServer()
         server.route("GET", "/1", ServerReply.text("kept").header("Cache-Control", "max-age=100"))
-        let witness = Witness()
         let session = URLSession.loopback(delegate: witness)
 
         session.dataTask(with: server.url("/1")).resume()
@@ -116,7 +108,6 @@ struct EventOrderTests {
         let server = try TestServer()
         server.route("GET", "/1", ServerReply.status(302).header("Location", "/2"))
         server.route("GET", "/2", ServerReply.text("gone").status(404))
-        let witness = Witness()
 
         URLSession.loopback(delegate: witness).downloadTask(with: server.url("/1")).resume()
         let words = try await witness.ended()
@@ -130,7 +121,6 @@ struct EventOrderTests {
 
     @Test func `15.3 a connection that is used again is not judged again`() async throws {
         let site = try SecuredSite()
-        let witness = Witness()
         let session = site.session(delegate: witness)
 
         for count in 1...2 {

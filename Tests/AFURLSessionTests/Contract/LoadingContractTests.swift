@@ -1,17 +1,9 @@
-import AFBase
-import AFLoop
-import AFNetworkingTesting
-import AFTestFixtures
-import AFTestSupport
-import AFURLSession
-import Foundation
-import Testing
-
 /// What programs written for Apple's loader count on: bodies, redirects, credentials, caches, responses.
 @Suite("As Apple's loader: requests and responses")
 struct LoadingContractTests {
     private let server: TestServer
     private let session = URLSession.loopback()
+    private let witness = Witness()
 
     init() throws {
         server = try TestServer()
@@ -44,7 +36,6 @@ struct LoadingContractTests {
         let get = URLRequest("GET", server.url("/see"), body: Data("x".utf8))
         #expect(try await session.outcome(of: get).error?.code == .dataLengthExceedsMaximum)
 
-        let witness = Witness()
         let streamed = URLSession.loopback(delegate: witness)
         streamed.uploadTask(withStreamedRequest: URLRequest("PUT", server.url("/see"))).resume()
         #expect(try await witness.ended() == ["stream", "metrics", "completed -1021"])
@@ -321,7 +312,6 @@ struct LoadingContractTests {
             URLRequest("GET", server.url("/part"), fields: ["Range": "bytes=0-3"]),
             URLRequest("GET", server.url("/plain"), fields: ["Cache-Control": "no-store"]),
         ]
-        let witness = Witness()
         let session = URLSession.loopback(delegate: witness)
         for (number, request) in requests.enumerated() {
             session.dataTask(with: request).resume()
@@ -350,7 +340,6 @@ struct LoadingContractTests {
     {
         let content = Coded.text(300_000)
         server.route("GET", "/coded", ServerReply.data(Coded.gzip(content)).header("Content-Encoding", "gzip"))
-        let witness = Witness()
         let task = URLSession.loopback(delegate: witness).dataTask(with: server.url("/coded"))
         let progress = task.progress
         task.resume()

@@ -1,8 +1,3 @@
-import AFNetworkingTesting
-import AFTestFixtures
-import Foundation
-import Testing
-
 @testable import AFURLSession
 @testable import AFURLTypes
 

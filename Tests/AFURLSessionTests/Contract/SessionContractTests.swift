@@ -1,13 +1,4 @@
-import AFBase
-import AFLoop
-import AFNetworkingTesting
-import AFTestFixtures
-import AFTestSupport
-import AFURLSession
-import AFVirtualWorld
 import Dispatch
-import Foundation
-import Testing
 
 /// What programs written for Apple's loader count on: sessions, configurations, tasks.
 @Suite("As Apple's loader: sessions and tasks")

@@ -1,9 +1,3 @@
-import AFBase
-import AFLoop
-import AFTestSupport
-import AFURLSession
-import Foundation
-
 /// A delegate with every method, which writes down in words what it hears, and answers as told.
 final class Witness: URLSessionDataDelegate, URLSessionDownloadDelegate {
     typealias ChallengeDone = @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void

@@ -1,11 +1,3 @@
-import AFBase
-import AFLoop
-import AFNetworkingTesting
-import AFTestSupport
-import AFURLSession
-import Foundation
-import Testing
-
 extension DownloadTests {
     struct Becoming {
         let folder: ScratchFolder

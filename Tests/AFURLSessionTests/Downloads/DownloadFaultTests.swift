@@ -1,13 +1,6 @@
-import AFBase
 import AFFaults
-import AFLoop
-import AFNetworkingTesting
-import AFTestSupport
-import AFURLSession
 import CAFLinux
-import Foundation
 import Glibc
-import Testing
 
 extension DownloadTests {
     struct Faults {

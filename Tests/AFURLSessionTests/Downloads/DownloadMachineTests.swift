@@ -1,9 +1,3 @@
-import AFBase
-import AFTestSupport
-import AFVirtualWorld
-import Foundation
-import Testing
-
 @testable import AFURLSession
 @testable import AFURLTypes
 
@@ -106,25 +100,13 @@ import Testing
         completed     discard>over         discard>over         discard>over  deliver>over discardPart>over discard
         """
 
-    @Test(arguments: [(receiving, 0), (ending, 8)])
-    func `each state answers each event as the table says`(table: String, first: Int) {
-        let rows = table.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
-        let states = State.allCases.dropFirst(first).prefix(rows[0].count)
-        #expect(rows[0] == states.map { "\($0)" } && first + rows[0].count == (first == 0 ? 8 : State.allCases.count))
-        #expect(rows.dropFirst().map { $0[0] } == Event.allCases.map { "\($0)" })
-        for (event, row) in zip(Event.allCases, rows.dropFirst()) {
-            for (state, expected) in zip(states, row.dropFirst()) {
+    @Test func `each state answers each event as the table says`() {
+        let all = State.allCases
+        for (table, states) in [(Self.receiving, all.prefix(8)), (Self.ending, all.dropFirst(8))] {
+            expectTable(table, of: states, Event.self) { state, event in
                 var machine = Self.machine(in: state)
                 #expect(machine.state == state)
-                let action = machine.handle(event)
-                let name =
-                    switch action {
-                    case .nothing: "-"
-                    case .impossible: "x"
-                    default: "\(action)"
-                    }
-                let next = machine.state == state ? "" : ">\(machine.state)"
-                #expect(name + next == expected, "\(event) in \(state)")
+                return (machine.handle(event), machine.state)
             }
         }
     }

@@ -1,13 +1,6 @@
 import AFFaults
-import AFLoop
-import AFNetworkingTesting
-import AFTestFixtures
-import AFTestSupport
-import AFURLSession
 import CAFLinux
-import Foundation
 import Glibc
-import Testing
 
 /// A folder, and files to move into it, on its own file system or on another one.
 private struct Moving: Sendable {

@@ -1,14 +1,8 @@
-import AFBase
 import AFFaults
-import AFLoop
-import AFTestSupport
 import AFURLTypes
-import AFVirtualWorld
 import AFWire
 import CAFLinux
-import Foundation
 import Glibc
-import Testing
 
 @testable import AFURLSession
 
@@ -16,8 +10,8 @@ extension DownloadTests {
     /// What may happen to a download at an unexpected moment, in virtual time.
     struct Orders {
         private static let head = "HTTP/1.1 200 OK\r\nETag: \"1\"\r\nContent-Length: 9\r\n\r\n"
-        private static let cut: [ScriptStep] = [.expectRequest, .reply(head + "all"), .close]
-        private static let all: [ScriptStep] = [.expectRequest, .reply(head + "all of it"), .again]
+        private static let cut: [ServerStep] = [.expectRequest, .reply(head + "all"), .close]
+        private static let all: [ServerStep] = [.expectRequest, .reply(head + "all of it"), .again]
 
         private let url = URL(string: "http://api.test/") ?? URL(fileURLWithPath: "/")
         private let folder: ScratchFolder
@@ -28,7 +22,7 @@ extension DownloadTests {
         }
 
         private func world(
-            _ scripts: [ScriptStep]...,
+            _ scripts: [ServerStep]...,
             configure: (URLSessionConfiguration) -> Void = { _ in }
         ) -> VirtualWorld {
             let world = VirtualWorld()
@@ -100,7 +94,7 @@ extension DownloadTests {
         @Test func `what an earlier attempt still writes is not in the file of the next`() {
             var rules = RetryRules()
             rules.baseDelay = .milliseconds(1)
-            let broken: [ScriptStep] = [.expectRequest, .reply(Self.head + "no!"), .delay(.seconds(1)), .close]
+            let broken: [ServerStep] = [.expectRequest, .reply(Self.head + "no!"), .delay(.seconds(1)), .close]
             let world = world(broken, Self.all) { [rules] in $0.requestInterceptors = [rules] }
             world.workers.take(.seconds(2))
             _ = begin(in: world)
@@ -176,7 +170,7 @@ extension DownloadTests {
         }
 
         @Test func `T-FIL-10 a whole is not written behind a part whose rest cannot be asked for`() throws {
-            let request = ScriptStep.expectBytes(RequestSyntax.maximumHeadLength)
+            let request = ServerStep.expectBytes(RequestSyntax.maximumHeadLength)
             let scripts = ["all", "all of it"].map { [request, .reply(Self.head + $0), .close] }
             let world = world(scripts[0], scripts[1]) {
                 $0.httpAdditionalHeaders = ["X-Long": String(repeating: "x", count: 2000)]

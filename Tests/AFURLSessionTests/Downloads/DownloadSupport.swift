@@ -1,11 +1,4 @@
-import AFBase
-import AFLoop
-import AFNetworkingTesting
-import AFTestSupport
-import AFURLSession
-import Foundation
 import Glibc
-import Testing
 
 /// Downloads against a real server on the loopback interface.
 enum DownloadTests {}
@@ -191,9 +184,4 @@ final class DownloadLog: URLSessionDownloadDelegate, URLSessionDataDelegate {
     ) {
         note(.resumed(fileOffset, of: expectedTotalBytes), downloadTask)
     }
-}
-
-/// Bytes none of which is where another could be.
-func pattern(_ count: Int) -> Data {
-    Data((0..<count).map { UInt8(truncatingIfNeeded: ($0 &* 2_654_435_761) >> 13) })
 }

@@ -1,19 +1,11 @@
-import AFBase
-import AFLoop
-import AFTestSupport
-import AFURLSession
-import AFVirtualWorld
-import Foundation
-import Testing
-
 extension DownloadTests {
     /// In virtual time, with disks that take three hours for whatever they do.
     struct HangingDisks {
         private static let head = "HTTP/1.1 200 OK\r\nETag: \"1\"\r\n"
-        private static let half: [ScriptStep] = [
+        private static let half: [ServerStep] = [
             .expectRequest, .reply(head + "Content-Length: 100\r\n\r\nsome of it"), .stall,
         ]
-        private static let all: [ScriptStep] = [
+        private static let all: [ServerStep] = [
             .expectRequest, .reply(head + "Content-Length: 9\r\n\r\nall of it"), .again,
         ]
 
@@ -25,7 +17,7 @@ extension DownloadTests {
             folder = try ScratchFolder()
         }
 
-        private func world(_ scripts: [ScriptStep]..., resourceTimeout: TimeInterval = 3600) -> VirtualWorld {
+        private func world(_ scripts: [ServerStep]..., resourceTimeout: TimeInterval = 3600) -> VirtualWorld {
             let world = VirtualWorld()
             world.configure {
                 $0.temporaryFolder = folder.url

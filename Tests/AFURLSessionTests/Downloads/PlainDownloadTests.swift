@@ -1,10 +1,3 @@
-import AFLoop
-import AFNetworkingTesting
-import AFTestSupport
-import AFURLSession
-import Foundation
-import Testing
-
 extension DownloadTests {
     struct Plain {
         let folder: ScratchFolder

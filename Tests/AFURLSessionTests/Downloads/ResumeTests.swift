@@ -1,17 +1,11 @@
-import AFBase
-import AFLoop
-import AFNetworkingTesting
-import AFTestSupport
-import AFURLSession
-import Foundation
-import Testing
-
 extension DownloadTests {
     struct Resume {
         let folder: ScratchFolder
         let server: TestServer
         let body = pattern(200)
         static let tag = "\"one\""
+        private let log = DownloadLog()
+        private let outcomes = DownloadOutcomes()
 
         init() throws {
             folder = try ScratchFolder()
@@ -47,7 +41,6 @@ extension DownloadTests {
             let body = pattern(5_000_000)
             serve(body, cutAfter: 2_500_000)
             let data = try await brokenOff(URLSession.downloading(to: folder))
-            let log = DownloadLog()
             let session = URLSession.downloading(to: folder, delegate: log)
 
             let task = session.downloadTask(withResumeData: data)
@@ -270,7 +263,6 @@ extension DownloadTests {
             let (name, answer, requests, isResumed) = Self.answers[row]
             serve(body, cutAfter: 100, then: [answer])
             let data = try await brokenOff(URLSession.downloading(to: folder))
-            let log = DownloadLog()
             let session = URLSession.downloading(to: folder, delegate: log)
 
             session.downloadTask(withResumeData: data).resume()
@@ -291,7 +283,6 @@ extension DownloadTests {
             let page = ServerReply.text("no such range").status(416).header("ETag", Self.tag)
             serve(body, cutAfter: 100, then: [isStalling ? page.stalling(after: 5) : page])
             let data = try await brokenOff(URLSession.downloading(to: folder))
-            let log = DownloadLog()
             let session = URLSession.downloading(to: folder, delegate: log) {
                 $0.requestInterceptors = [RetryRules()]
             }
@@ -310,7 +301,6 @@ extension DownloadTests {
             let lie = Self.part("bytes 100-199/200", pattern(count)).chunked(40)
             serve(body, cutAfter: 100, then: [lie])
             let session = URLSession.downloading(to: folder)
-            let outcomes = DownloadOutcomes()
 
             let task = session.downloadTask(
                 withResumeData: try await brokenOff(session),
@@ -353,7 +343,6 @@ extension DownloadTests {
             try await eventually { task.countOfBytesReceived == 200 }
             let data = try #require(await task.cancelByProducingResumeData())
 
-            let outcomes = DownloadOutcomes()
             let resumed = session.downloadTask(withResumeData: data, completionHandler: outcomes.handler)
             resumed.resume()
             let outcome = try await outcomes.first()
@@ -501,7 +490,6 @@ extension DownloadTests {
 
         @Test func `invalid resume data fails the task, and nothing else, T-FIL-17`() async throws {
             let session = URLSession.downloading(to: folder)
-            let outcomes = DownloadOutcomes()
 
             let task = session.downloadTask(withResumeData: Data("{}".utf8), completionHandler: outcomes.handler)
             task.resume()

@@ -1,9 +1,3 @@
-import AFNetworkingTesting
-import AFTestSupport
-import AFURLSession
-import Foundation
-import Testing
-
 extension DownloadTests {
     /// What a cache has of downloads.
     struct Stored {

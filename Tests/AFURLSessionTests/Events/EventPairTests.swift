@@ -1,9 +1,3 @@
-import AFNetworkingTesting
-import AFTestFixtures
-import AFTestSupport
-import Foundation
-import Testing
-
 @testable import AFURLSession
 @testable import AFURLTypes
 
@@ -11,6 +5,7 @@ import Testing
 @Suite(.serialized)
 struct EventPairTests {
     let server: TestServer
+    private let session = URLSession.loopback()
 
     init() throws {
         server = try TestServer()
@@ -336,7 +331,6 @@ struct EventPairTests {
             .send("data: b\n\n")
         )
         server.route("GET", "/hello", .text("hello"))
-        let session = URLSession.loopback()
         let stream = session.events(from: server.url("/events"), options: once)
         let seen = Watched<[String]>([])
         let reading = Task {
@@ -361,7 +355,6 @@ struct EventPairTests {
 
     @Test func `a delegate queue that is suspended holds the closures back, and loses no event`() async throws {
         server.enqueue(.events("data: a", "data: b"), .status(204))
-        let session = URLSession.loopback()
         session.delegateQueue.isSuspended = true
         let words = Watched<[String]>([])
         let source = EventStreamReader(URLRequest(url: server.url("/events")), session: session, options: .quick) {
@@ -411,7 +404,6 @@ struct EventPairTests {
             .pause(until: "second"),
             .send("data: b\n\n")
         )
-        let session = URLSession.loopback()
         var events = session.events(from: server.url("/events"), options: slow).makeAsyncIterator()
         #expect(try await events.next()?.data == "a")
 
@@ -425,7 +417,6 @@ struct EventPairTests {
 
     @Test func `cancelling the session's tasks ends a stream that reads`() async throws {
         server.route("GET", "/events", ServerReply.events("data: a", "data: b").stalling(after: 14))
-        let session = URLSession.loopback()
         var events = session.events(from: server.url("/events"), options: .quick).makeAsyncIterator()
         #expect(try await events.next()?.data == "a")
 

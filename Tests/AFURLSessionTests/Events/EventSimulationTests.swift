@@ -1,9 +1,3 @@
-import AFBase
-import AFTestSupport
-import AFVirtualWorld
-import Foundation
-import Testing
-
 @testable import AFURLSession
 
 /// Event streams of servers that cut, stall, refuse and come back at random.

@@ -1,14 +1,8 @@
-import AFBase
-import AFLoop
-import AFVirtualWorld
-import Foundation
-import Testing
-
 @testable import AFURLSession
 @testable import AFURLTypes
 
 /// Streams of events on a virtual network, by its clock.
-struct VirtualEventTests {
+final class VirtualEventTests: WorldSuite {
     private static let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
     private static let noContent = "HTTP/1.1 204 No Content\r\n\r\n"
 
@@ -167,7 +161,7 @@ struct VirtualEventTests {
         let events = (1...3).map { "id: \($0)\nevent: add\ndata: \($0)\n\n" }
         let whole = Self.head + events.joined()
         for cut in 0...whole.utf8.count {
-            for fate: ScriptStep in [.close, .reset] {
+            for fate: ServerStep in [.close, .reset] {
                 let world = VirtualWorld(seed: UInt64(cut + 1))
                 let first = String(decoding: Array(whole.utf8)[..<cut], as: UTF8.self)
                 // How many events the first response has.
@@ -188,7 +182,6 @@ struct VirtualEventTests {
     }
 
     @Test func `the delegate hears when the stream opens, has comments, is lost, waits and ends`() throws {
-        let world = VirtualWorld()
         world.scripts(
             "api.test",
             [
@@ -212,7 +205,6 @@ struct VirtualEventTests {
                 "attempt 3 after three 503", "open 200", "attempt 1 after three", "end 0",
             ]
         )
-        #expect(world.finish() == [])
     }
 
     @Test func `a first connection that cannot be made is bounded by itself`() throws {
@@ -247,7 +239,6 @@ struct VirtualEventTests {
     }
 
     @Test func `a refused response that does not end is told after two seconds`() throws {
-        let world = VirtualWorld()
         let head = "HTTP/1.1 429 No\r\nContent-Type: text/plain\r\nContent-Length: 100\r\n\r\nslow"
         world.scripts("api.test", [[.expectRequest, .reply(head), .stall]])
 
@@ -256,7 +247,6 @@ struct VirtualEventTests {
         let refused = try #require((end.error as? URLError)?.refusedResponse)
         #expect(refused.text == "slow" && !refused.isComplete && refused.response.statusCode == 429)
         #expect(end.time >= 2 && end.time < 2.5)
-        #expect(world.finish() == [])
     }
 
     @Test func `the longest waits are waited, and cancelled`() throws {

@@ -1,10 +1,3 @@
-import AFBase
-import AFLoop
-import AFNetworkingTesting
-import AFTestFixtures
-import Foundation
-import Testing
-
 @testable import AFURLSession
 @testable import AFURLTypes
 
@@ -69,7 +62,7 @@ struct AdapterTests {
 
     @Test func `a body that is not changed stays that of the task`() async throws {
         let session = URLSession.loopback { $0.requestInterceptors = [adding("X-Mine", "1")] }
-        let folder = try UploadFolder()
+        let folder = try ScratchFolder()
         let file = try folder.file(Data("from a file".utf8))
         let put = URLRequest("PUT", server.url("/end"))
 
@@ -113,7 +106,7 @@ struct AdapterTests {
     }
 
     @Test func `no adapter leads to a file`() async throws {
-        let folder = try UploadFolder()
+        let folder = try ScratchFolder()
         let file = try folder.file(Data("secret".utf8))
         let session = URLSession.loopback {
             $0.requestInterceptors = [AdaptingInterceptor { _, _ in URLRequest(url: file) }]

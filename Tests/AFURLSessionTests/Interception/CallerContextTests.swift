@@ -1,10 +1,3 @@
-import AFBase
-import AFNetworkingTesting
-import AFTestFixtures
-import AFTestSupport
-import Foundation
-import Testing
-
 @testable import AFURLSession
 
 /// What a tracer keeps for the code that runs now.

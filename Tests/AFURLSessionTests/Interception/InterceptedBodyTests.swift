@@ -1,10 +1,3 @@
-import AFBase
-import AFLoop
-import AFNetworkingTesting
-import AFTestFixtures
-import Foundation
-import Testing
-
 @testable import AFURLSession
 @testable import AFURLTypes
 
@@ -24,7 +17,7 @@ private func refuse(_ count: Int, on server: TestServer, _ path: String = "/up",
 @Suite("Bodies that are sent again")
 struct InterceptedBodyTests {
     private let server: TestServer
-    private let content = UploadFolder.pattern(300_000)
+    private let content = pattern(300_000)
     private static let twice = RetryingInterceptor { $0.number < 3 ? .retry : .giveUp }
 
     init() throws {
@@ -38,7 +31,7 @@ struct InterceptedBodyTests {
     private var put: URLRequest { URLRequest("PUT", server.url("/up")) }
 
     @Test func `T-RTY-07 memory and files are sent again as they were`() async throws {
-        let folder = try UploadFolder()
+        let folder = try ScratchFolder()
         let file = try folder.file(content)
         var inMemory = put
         inMemory.httpBody = content
@@ -132,7 +125,7 @@ struct InterceptedBodyTests {
     }
 
     @Test func `an early refusal cuts an upload short, and it is sent again from its start`() async throws {
-        let content = UploadFolder.pattern(4_000_000)
+        let content = pattern(4_000_000)
         let bodies = Lock<[Int]>([])
         server.route("PUT", "/up") { request in
             let number = bodies.withLock { bodies in

@@ -1,10 +1,3 @@
-import AFBase
-import AFLoop
-import AFNetworkingTesting
-import AFTestFixtures
-import Foundation
-import Testing
-
 @testable import AFURLSession
 @testable import AFURLTypes
 
@@ -111,7 +104,7 @@ struct InterceptedProtocolTests {
                 }
             ]
         }
-        let folder = try UploadFolder()
+        let folder = try ScratchFolder()
         let file = try folder.file(Data("content".utf8))
         #expect(try await session.outcome(of: file).text == "content")
         let missing = try await session.outcome(of: folder.url.appendingPathComponent("missing"))

@@ -1,9 +1,3 @@
-import AFBase
-import AFLoop
-import AFVirtualWorld
-import Foundation
-import Testing
-
 @testable import AFURLSession
 @testable import AFURLTypes
 
@@ -54,7 +48,7 @@ private struct Repeated {
 }
 
 @Suite("Ends of tasks that are sent again")
-struct RepetitionEndTests {
+final class RepetitionEndTests: WorldSuite {
     @Test func `undisturbed it arrives`() {
         let repeated = Repeated()
         #expect(repeated.run(steps: 5000))
@@ -180,7 +174,6 @@ struct RepetitionEndTests {
     @Test func `T-RTY-15 a silent interceptor gets no more time when a class of the program has failed`() {
         let site = StubSite { _ in }
         let silent = Silent(adapts: false)
-        let world = VirtualWorld()
         world.configure {
             $0.protocolClasses = [StubProtocol.self]
             $0.requestInterceptors = [silent]
@@ -194,12 +187,10 @@ struct RepetitionEndTests {
 
         #expect(events.all == [.failed(.timedOut)])
         #expect(silent.isCancelled.withLock { $0 })
-        #expect(world.finish() == [])
     }
 
     @Test func `T-RTY-15 a silent interceptor gets no more time when the response breaks off meanwhile`() {
         let silent = Silent(adapts: false)
-        let world = VirtualWorld()
         world.configure {
             $0.requestInterceptors = [silent]
             $0.timeoutIntervalForResource = 30
@@ -220,11 +211,9 @@ struct RepetitionEndTests {
 
         #expect(events.all == [.failed(.timedOut)])
         #expect(silent.isCancelled.withLock { $0 })
-        #expect(world.finish() == [])
     }
 
     @Test func `T-RTY-15 a slow interceptor holds up only its own task`() {
-        let world = VirtualWorld()
         world.configure { _ in }
         world.serveEcho("api.test")
         var request = URLRequest(url: URL(string: "http://api.test/slow")!)
@@ -236,12 +225,10 @@ struct RepetitionEndTests {
         #expect(!slow.isComplete)
         slow.task.cancel()
         world.run { slow.isComplete }
-        #expect(world.finish() == [])
     }
 
     @Test func `an answer that comes after the end comes to nothing`() {
         let door = Lock<UnsafeContinuation<Void, Never>?>(nil)
-        let world = VirtualWorld()
         world.configure {
             $0.requestInterceptors = [
                 AdaptingInterceptor { request, _ in
@@ -262,6 +249,5 @@ struct RepetitionEndTests {
 
         #expect(events.all == [.failed(.cancelled)])
         #expect(world.network.connections.isEmpty)
-        #expect(world.finish() == [])
     }
 }

@@ -1,8 +1,3 @@
-import AFTestSupport
-import AFVirtualWorld
-import Foundation
-import Testing
-
 /// Tasks that fail in random ways and are sent again, suspended and cancelled at random moments.
 ///
 /// `AFNET_RETRY_SEEDS` sets how many are run, and `AFNET_RETRY_SEED` replays a single one with its trace.

@@ -1,10 +1,3 @@
-import AFBase
-import AFLoop
-import AFTestFixtures
-import AFVirtualWorld
-import Foundation
-import Testing
-
 @testable import AFURLSession
 @testable import AFURLTypes
 
@@ -195,7 +188,7 @@ struct RepetitionTests {
         world.set(.refuses(), for: "192.0.2.1")
         let events = world.send("PUT", "http://api.test/x", body: Data("body".utf8))
         world.run { attempts.withLock { $0.count } == 1 }
-        let busyThenGone: [ScriptStep] = [.expectRequest, .reply(Self.busy), .expectRequest, .close]
+        let busyThenGone: [ServerStep] = [.expectRequest, .reply(Self.busy), .expectRequest, .close]
         world.scripts("api.test", [busyThenGone, [.expectRequest, .reset]])
         world.set(.accepts, for: "192.0.2.1")
         world.run { events.isComplete }

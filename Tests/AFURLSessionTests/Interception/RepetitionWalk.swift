@@ -1,9 +1,3 @@
-import AFBase
-import AFLoop
-import AFTestSupport
-import AFVirtualWorld
-import Foundation
-
 @testable import AFURLSession
 @testable import AFURLTypes
 

@@ -1,6 +1,5 @@
 import AFBase
 import AFLoop
-import AFNetworkingTesting
 import AFURLSession
 import Foundation
 import Testing
@@ -9,7 +8,6 @@ import Testing
 @Suite struct RetryingArticleTests {
     @Test func `policies, keys and retriers do what they say`() async throws {
         let server = try TestServer()
-        defer { server.stop() }
         server.route("POST", "/orders", .text("made"))
         let count = Lock(0)
         server.route("GET", "/orders") { _ in
@@ -54,7 +52,6 @@ import Testing
 
     @Test func `adapters and tokens do what they say`() async throws {
         let server = try TestServer()
-        defer { server.stop() }
         server.route("GET", "/", .text("fine"))
         let url = server.url("/")
         @Sendable func signature(of request: URLRequest) async throws -> String { "signed" }

@@ -1,11 +1,3 @@
-import AFBase
-import AFLoop
-import AFNetworkingTesting
-import AFTestFixtures
-import AFTestSupport
-import Foundation
-import Testing
-
 @testable import AFURLSession
 @testable import AFURLTypes
 
@@ -44,6 +36,8 @@ private final class TokenServer: Sendable {
 @Suite("Tokens")
 struct TokenInterceptorTests {
     private let tokens: TokenServer
+    private let plain = URLSession.loopback()
+    private let holder = Lock<URLSession?>(nil)
 
     init() throws {
         tokens = try TokenServer()
@@ -54,7 +48,6 @@ struct TokenInterceptorTests {
     }
 
     @Test func `T-RTY-12 fifty tasks with an old token have it refreshed once`() async throws {
-        let plain = URLSession.loopback()
         let refused = Watched(0)
         let interceptor = try TokenInterceptor(for: [tokens.url], token: "old") { [tokens] old in
             #expect(old == "old")
@@ -85,7 +78,6 @@ struct TokenInterceptorTests {
     }
 
     @Test func `T-RTY-13 the refresh may use the session that waits for it`() async throws {
-        let holder = Lock<URLSession?>(nil)
         for token in ["old", nil] {
             let interceptor = try TokenInterceptor(for: [tokens.url], token: token) { [tokens] _ in
                 let session = try #require(holder.withLock { $0 })
@@ -114,7 +106,6 @@ struct TokenInterceptorTests {
             .expectHead,
             .send("HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\nwelcome")
         )
-        let holder = Lock<URLSession?>(nil)
         let interceptor = try TokenInterceptor(for: [server.url("/")], token: "old") { _ in
             let session = try #require(holder.withLock { $0 })
             let (data, _) = try await session.data(from: server.url("/token"))
@@ -133,7 +124,6 @@ struct TokenInterceptorTests {
     }
 
     @Test func `T-RTY-13 a refresh that is refused itself ends with that answer`() async throws {
-        let holder = Lock<URLSession?>(nil)
         tokens.server.route("POST", "/token", ServerReply.status(401))
         let interceptor = try TokenInterceptor(for: [tokens.url], token: "old") { [tokens] _ in
             let session = try #require(holder.withLock { $0 })
@@ -150,7 +140,6 @@ struct TokenInterceptorTests {
     }
 
     @Test func `T-RTY-12 a task that was refused with an older token is not worth a refresh`() async throws {
-        let plain = URLSession.loopback()
         let interceptor = try TokenInterceptor(for: [tokens.url], token: "old") { [tokens] _ in
             try await tokens.refresh(with: plain)
         }
@@ -171,7 +160,6 @@ struct TokenInterceptorTests {
     }
 
     @Test func `T-RTY-12 each task is sent once more, and then its 401 is the answer`() async throws {
-        let plain = URLSession.loopback()
         let interceptor = try TokenInterceptor(for: [tokens.url], token: "old") { [tokens] _ in
             _ = try await tokens.refresh(with: plain)
             return "useless"

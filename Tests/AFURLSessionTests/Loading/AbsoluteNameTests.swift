@@ -1,8 +1,3 @@
-import AFURLSession
-import AFVirtualWorld
-import Foundation
-import Testing
-
 /// URLs whose host ends with a dot: the resolver and the server get the dot, and all else is as without it.
 @Suite("Absolute names")
 struct AbsoluteNameTests {

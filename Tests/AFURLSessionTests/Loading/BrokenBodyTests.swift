@@ -1,7 +1,3 @@
-import AFVirtualWorld
-import Foundation
-import Testing
-
 @testable import AFURLSession
 
 /// What a delegate gets of a body that breaks off while it is asked about the response.

@@ -1,18 +1,10 @@
-import AFLoop
-import AFNetworkingTesting
-import AFTestFixtures
-import AFTestSupport
-import AFVirtualWorld
-import AFWire
-import Foundation
-import Testing
-
 @testable import AFURLSession
 @testable import AFURLTypes
 
 /// Coded bodies through whole sessions, against a real server on the loopback interface.
 struct CodedTaskTests {
     let server: TestServer
+    private let session = URLSession.loopback()
 
     init() throws {
         server = try TestServer()
@@ -140,7 +132,6 @@ struct CodedTaskTests {
             "/many",
             .data(Data()).header("Content-Encoding", "gzip, gzip, gzip, gzip, gzip, gzip, gzip")
         )
-        let session = URLSession.loopback()
 
         let head = try await session.outcome(of: URLRequest("HEAD", server.url("/head")))
         #expect(head.error == nil && head.data == Data())
@@ -189,7 +180,6 @@ struct CodedTaskTests {
             "/fields",
             .data(text).headers(HeaderFields(many.prefix(900).map { .init(name: "Content-Encoding", value: $0) }))
         )
-        let session = URLSession.loopback()
 
         for path in ["/one", "/fields"] {
             let outcome = try await session.outcome(of: server.url(path))
@@ -230,7 +220,6 @@ struct CodedTaskTests {
         let bad = ServerReply.text("no gzip").status(302).header("Location", "/to")
         server.route("GET", "/from", bad.header("Content-Encoding", "gzip"))
         server.route("GET", "/many", bad.header("Content-Encoding", "gzip, gzip, gzip, gzip, gzip, gzip"))
-        let session = URLSession.loopback()
 
         #expect(try await session.outcome(of: server.url("/from")).text == "there")
         #expect(try await session.outcome(of: server.url("/many")).text == "there")
@@ -245,7 +234,7 @@ struct CodedTaskTests {
             "/from",
             .data(Coded.gzip(text)).status(302).header("Location", "/to").header("Content-Encoding", "gzip")
         )
-        let session = URLSession.loopback(delegate: StayingDelegate())
+        let session = URLSession.loopback(delegate: RedirectAnswer())
 
         let outcome = try await session.outcome(of: server.url("/from"))
 
@@ -291,7 +280,6 @@ struct CodedTaskTests {
 
     @Test func `T-REQ-30 codings are asked for, but not for parts, and not against the caller's will`() async throws {
         server.route("*", "/file", .text("x"))
-        let session = URLSession.loopback()
         let own = URLSession.loopback { $0.httpAdditionalHeaders = ["accept-encoding": "deflate"] }
         func asked(_ session: URLSession, _ fields: [String: String] = [:]) async throws -> [String] {
             _ = try await session.outcome(of: URLRequest("GET", server.url("/file"), fields: fields))
@@ -395,7 +383,6 @@ struct CodedTaskTests {
         let zeros = Data(count: 12 << 20)
         serve("/file", Coded.gzip(zeros, level: 9))
         let outcomes = Outcomes()
-        let session = URLSession.loopback()
         let task = session.dataTask(with: server.url("/file"), completionHandler: outcomes.handler)
         task.resume()
         try await eventually { task.countOfBytesReceived > 0 }
@@ -428,7 +415,6 @@ struct CodedTaskTests {
         let zeros = Data(count: 8 << 20)
         serve("/file", Coded.gzip(zeros, level: 9))
         var random = SeededGenerator(seed: 11)
-        let session = URLSession.loopback()
 
         for _ in 1...30 {
             let outcomes = Outcomes()
@@ -442,17 +428,5 @@ struct CodedTaskTests {
             await session.settled()
             #expect(outcomes.all.value.count == 1)
         }
-    }
-}
-
-private final class StayingDelegate: URLSessionTaskDelegate {
-    func urlSession(
-        _ session: URLSession,
-        task: URLSessionTask,
-        willPerformHTTPRedirection response: HTTPURLResponse,
-        newRequest request: URLRequest,
-        completionHandler: @escaping @Sendable (URLRequest?) -> Void
-    ) {
-        completionHandler(nil)
     }
 }

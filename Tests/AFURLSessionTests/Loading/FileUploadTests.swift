@@ -1,19 +1,14 @@
 import AFFaults
-import AFNetworkingTesting
-import AFTestFixtures
-import AFURLSession
 import CAFLinux
-import Foundation
 import Glibc
-import Testing
 
 @Suite("Uploads from files")
 struct FileUploadTests {
-    private let folder: UploadFolder
+    private let folder: ScratchFolder
     private let server: TestServer
 
     init() throws {
-        folder = try UploadFolder()
+        folder = try ScratchFolder()
         server = try TestServer()
         server.route("*", "/", .text("taken"))
     }
@@ -28,7 +23,7 @@ struct FileUploadTests {
 
     @Test(arguments: [0, 1, 65_535, 65_536, 65_537, 131_072, 200_000, 1_000_003, 5_000_000])
     func `a file arrives byte for byte`(size: Int) async throws {
-        let content = UploadFolder.pattern(size)
+        let content = pattern(size)
 
         let outcome = try await upload(folder.file(content))
 
@@ -102,8 +97,8 @@ extension LoopbackTests.Alone {
         await #expect(processExitsWith: .success) {
             let server = try TestServer()
             server.route("*", "/", .text("taken"))
-            let folder = try UploadFolder()
-            let content = UploadFolder.pattern(200_000)
+            let folder = try ScratchFolder()
+            let content = pattern(200_000)
             let file = try folder.file(content)
             let session = URLSession.loopback()
             // The first read of a file is one that may not wait.
@@ -125,7 +120,7 @@ extension LoopbackTests.Alone {
             let size = 1 << 30
             let server = try TestServer()
             server.script(.expectHead, .receive(size), .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"))
-            let folder = try UploadFolder()
+            let folder = try ScratchFolder()
             let file = try folder.sparseFile(of: size)
             let session = URLSession.loopback()
             let before = ProcessUse.residentBytes

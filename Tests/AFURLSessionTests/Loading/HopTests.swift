@@ -1,12 +1,4 @@
-import AFBase
-import AFLoop
-import AFNetworkingTesting
-import AFTestFixtures
-import AFTestSupport
-import AFVirtualWorld
 import Dispatch
-import Foundation
-import Testing
 
 @testable import AFURLSession
 @testable import AFURLTypes
@@ -218,8 +210,8 @@ struct HopTests {
 
     @Test func `a body that is sent again is not held up by the end of the former answer`() throws {
         let world = VirtualWorld()
-        let folder = try UploadFolder()
-        let file = try folder.file(UploadFolder.pattern(1_000_000))
+        let folder = try ScratchFolder()
+        let file = try folder.file(pattern(1_000_000))
         // What is missing of the redirect comes while the body is on its way again, and waits.
         world.scripts(
             "a.test",
@@ -350,6 +342,7 @@ struct HopTests {
         _ = try await session.outcome(of: server.url("/changes"))
         isSecret.withLock { $0 = true }
         #expect(try await session.outcome(of: server.url("/changes")).text == "new")
+        await session.settled()
 
         var offline = URLRequest(url: server.url("/changes"))
         offline.cachePolicy = .returnCacheDataDontLoad
@@ -441,7 +434,7 @@ struct HopTests {
                 "max-age=0, stale-while-revalidate=86400"
             )
         }
-        let delegate = TrustingDelegate()
+        let delegate = TrustDelegate { TrustDelegate.trusting($0) }
         let session = cached(delegate) { $0.maximumConnectionAge = 0 }
         site.server.route("GET", "/visit", .text("x").header("Set-Cookie", "visit=1; Max-Age=100"))
         _ = try await session.outcome(of: site.server.url("/visit", host: "localhost"))
@@ -451,7 +444,7 @@ struct HopTests {
         await session.settled()
         _ = try await session.outcome(of: site.server.url("/hello", host: "localhost"))
 
-        #expect(delegate.count.withLock { $0 } == site.server.acceptedConnections)
+        #expect(delegate.methods.value.count == site.server.acceptedConnections)
     }
 
     @Test func `a delegate decides what is stored, after it has seen all of it`() async throws {
@@ -537,20 +530,6 @@ struct HopTests {
 
         #expect(task.error == nil && (task.response as? HTTPURLResponse)?.statusCode == 200)
         #expect(world.finish() == [])
-    }
-}
-
-/// Trusts every server, and counts them.
-private final class TrustingDelegate: URLSessionDelegate {
-    let count = Lock(0)
-
-    func urlSession(
-        _ session: URLSession,
-        didReceive challenge: URLAuthenticationChallenge,
-        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
-    ) {
-        count.withLock { $0 += 1 }
-        completionHandler(.useCredential, challenge.protectionSpace.serverTrust.map { URLCredential(trust: $0) })
     }
 }
 

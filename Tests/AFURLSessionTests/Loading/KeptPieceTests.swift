@@ -1,11 +1,3 @@
-import AFBase
-import AFLoop
-import AFNetworkingTesting
-import AFTestSupport
-import AFURLSession
-import Foundation
-import Testing
-
 struct KeptPieceTests {
     @Test(arguments: [false, true])
     func `pieces that a delegate keeps stay as they were`(isSecured: Bool) async throws {

@@ -1,9 +1,3 @@
-import AFBase
-import AFNetworkingTesting
-import AFTestFixtures
-import Foundation
-import Testing
-
 @testable import AFURLSession
 
 /// Delegates and interceptors that never answer.
@@ -11,14 +5,7 @@ import Testing
 struct MissingAnswerTests {
     /// Keeps what it would have to call.
     private final class Silent: NSObject, URLSessionDataDelegate {
-        private let kept = Kept()
-
-        private final class Kept: @unchecked Sendable {
-            private let lock = NSLock()
-            private var all: [Any] = []
-
-            func keep(_ one: Any) { lock.withLock { all.append(one) } }
-        }
+        private let kept = Heard<any Sendable>()
 
         func urlSession(
             _ session: URLSession,
@@ -27,7 +14,7 @@ struct MissingAnswerTests {
             newRequest request: URLRequest,
             completionHandler: @escaping @Sendable (URLRequest?) -> Void
         ) {
-            kept.keep(completionHandler)
+            kept.add(completionHandler)
         }
 
         func urlSession(
@@ -36,7 +23,7 @@ struct MissingAnswerTests {
             didReceive challenge: URLAuthenticationChallenge,
             completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
         ) {
-            kept.keep(completionHandler)
+            kept.add(completionHandler)
         }
 
         func urlSession(
@@ -44,7 +31,7 @@ struct MissingAnswerTests {
             task: URLSessionTask,
             needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
         ) {
-            kept.keep(completionHandler)
+            kept.add(completionHandler)
         }
 
         func urlSession(
@@ -53,7 +40,7 @@ struct MissingAnswerTests {
             willBeginDelayedRequest request: URLRequest,
             completionHandler: @escaping @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void
         ) {
-            kept.keep(completionHandler)
+            kept.add(completionHandler)
         }
 
         func urlSession(
@@ -63,7 +50,7 @@ struct MissingAnswerTests {
             completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
         ) {
             if response.url?.path == "/cached" { return completionHandler(.allow) }
-            kept.keep(completionHandler)
+            kept.add(completionHandler)
         }
 
         func urlSession(
@@ -72,7 +59,7 @@ struct MissingAnswerTests {
             willCacheResponse proposedResponse: CachedURLResponse,
             completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
         ) {
-            kept.keep(completionHandler)
+            kept.add(completionHandler)
         }
     }
 
@@ -137,8 +124,7 @@ struct MissingAnswerTests {
 
         let task = task(question, in: session)
         task.resume()
-        let end = ContinuousClock.now + .seconds(60)
-        while task.state != .completed, ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(5)) }
+        try await eventually { task.state == .completed }
 
         let error = try #require(task.error as? URLError)
         let failure = try #require(error.loadFailure)
@@ -148,20 +134,9 @@ struct MissingAnswerTests {
     }
 
     @Test func `once it is answered, a task that runs out of time says so`() async throws {
-        final class Quick: NSObject, URLSessionDataDelegate {
-            func urlSession(
-                _ session: URLSession,
-                task: URLSessionTask,
-                willPerformHTTPRedirection response: HTTPURLResponse,
-                newRequest request: URLRequest,
-                completionHandler: @escaping @Sendable (URLRequest?) -> Void
-            ) {
-                completionHandler(request)
-            }
-        }
         server.route("GET", "/slow", ServerReply.text("late").held(until: "never"))
         server.route("GET", "/to-slow", ServerReply.status(302).header("Location", "/slow"))
-        let session = URLSession.loopback(delegate: Quick())
+        let session = URLSession.loopback(delegate: RedirectAnswer { $2($1) })
         defer { session.invalidateAndCancel() }
         var request = URLRequest(url: server.url("/to-slow"))
         request.timeoutIntervalForResource = 0.3
@@ -172,23 +147,14 @@ struct MissingAnswerTests {
     }
 
     @Test func `a second answer to a former question is none to the present one`() async throws {
-        final class Late: NSObject, URLSessionDataDelegate, @unchecked Sendable {
-            private let first = Lock<(@Sendable (URLRequest?) -> Void)?>(nil)
-
-            func urlSession(
-                _ session: URLSession,
-                task: URLSessionTask,
-                willPerformHTTPRedirection response: HTTPURLResponse,
-                newRequest request: URLRequest,
-                completionHandler: @escaping @Sendable (URLRequest?) -> Void
-            ) {
-                if let former = first.withLock({ $0 }) { return former(request) }
-                first.withLock { $0 = completionHandler }
-                completionHandler(request)
-            }
-        }
         server.route("GET", "/twice", ServerReply.status(302).header("Location", "/moved"))
-        let session = URLSession.loopback(delegate: Late())
+        let first = Lock<RedirectAnswer.Completion?>(nil)
+        let delegate = RedirectAnswer { _, request, completion in
+            if let former = first.withLock({ $0 }) { return former(request) }
+            first.withLock { $0 = completion }
+            completion(request)
+        }
+        let session = URLSession.loopback(delegate: delegate)
         defer { session.invalidateAndCancel() }
         var request = URLRequest(url: server.url("/twice"))
         request.timeoutIntervalForResource = 0.3

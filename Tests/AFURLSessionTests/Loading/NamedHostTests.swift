@@ -1,9 +1,3 @@
-import AFNetworkingTesting
-import AFTestSupport
-import AFURLSession
-import Foundation
-import Testing
-
 /// Several hosts behind one URL, told apart by the caller's field `Host`.
 @Suite("The host that a caller names")
 struct NamedHostTests {

@@ -1,9 +1,3 @@
-import AFTestFixtures
-import AFURLSession
-import AFVirtualWorld
-import Foundation
-import Testing
-
 /// Bodies that have to be sent again, here because an idle connection turns out dead.
 @Suite("Sending a body again")
 struct ReplayTests {
@@ -45,8 +39,8 @@ struct ReplayTests {
     }
 
     @Test func `T-REQ-21 T-FIL-21 a file is read again from its beginning`() throws {
-        let folder = try UploadFolder()
-        let content = UploadFolder.pattern(300_000)
+        let folder = try ScratchFolder()
+        let content = pattern(300_000)
         let file = try folder.file(content)
         let recorder = EventRecorder()
         var bodies: [Data] = []
@@ -62,8 +56,8 @@ struct ReplayTests {
     }
 
     @Test func `T-FIL-21 a file that is another one by now is not sent again`() throws {
-        let folder = try UploadFolder()
-        let file = try folder.file(UploadFolder.pattern(300_000))
+        let folder = try ScratchFolder()
+        let file = try folder.file(pattern(300_000))
         try FileManager.default.setAttributes(
             [.modificationDate: Date(timeIntervalSince1970: 1)],
             ofItemAtPath: file.path
@@ -85,7 +79,7 @@ struct ReplayTests {
     }
 
     @Test func `T-REQ-21 a stream is asked for again`() {
-        let content = UploadFolder.pattern(100_000)
+        let content = pattern(100_000)
         let source = StreamSource { _ in InputStream(data: content) }
         var bodies: [Data] = []
         let (world, session) = world(delegate: source, { if !$0.isEmpty { bodies.append(Data($0)) } })

@@ -1,31 +1,10 @@
-import AFLoop
-import AFNetworkingTesting
 import AFTLS
-import AFTestSupport
-import AFVirtualWorld
-import Foundation
-import Testing
 
 @testable import AFURLSession
 @testable import AFURLTypes
 
 @Suite("What a session has learnt, and forgets")
 struct ResetTests {
-    /// Knows a password.
-    private final class Answerer: URLSessionDataDelegate {
-        let isAsked = Watched(0)
-
-        func urlSession(
-            _ session: URLSession,
-            task: URLSessionTask,
-            didReceive challenge: URLAuthenticationChallenge,
-            completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
-        ) {
-            isAsked.change { $0 += 1 }
-            completionHandler(.useCredential, URLCredential(user: "user", password: "secret", persistence: .forSession))
-        }
-    }
-
     private func reset(_ session: URLSession) async {
         await withCheckedContinuation { done in session.reset { done.resume() } }
     }
@@ -39,7 +18,9 @@ struct ResetTests {
             "/1",
             .text("x").header("Set-Cookie", "a=1; Path=/basic-auth").header("Cache-Control", "max-age=1000")
         )
-        let answerer = Answerer()
+        let answerer = TaskTrustDelegate { _ in
+            (.useCredential, URLCredential(user: "user", password: "secret", persistence: .forSession))
+        }
         let session = URLSession.loopback(delegate: answerer) { if !hasStorage { $0.urlCredentialStorage = nil } }
         let secret = server.url("/basic-auth/user/secret")
         for _ in 1...2 {
@@ -48,7 +29,7 @@ struct ResetTests {
             await session.settled()
         }
         let before = server.requests.map { [$0.path, $0.headers["Authorization"], $0.headers["Cookie"]] }
-        #expect(before.count == 4 && before[3][1] != nil && before[3][2] == "a=1" && answerer.isAsked.value == 1)
+        #expect(before.count == 4 && before[3][1] != nil && before[3][2] == "a=1" && answerer.count == 1)
 
         await reset(session)
 
@@ -57,7 +38,7 @@ struct ResetTests {
         #expect(try await session.outcome(of: secret).status == 200)
         #expect(try await session.outcome(of: server.url("/1")).text == "x")
         let after = server.requests.dropFirst(4).map { $0.headers["Authorization"] }
-        #expect(after.count == 3 && after.first == .some(nil) && answerer.isAsked.value == 2)
+        #expect(after.count == 3 && after.first == .some(nil) && answerer.count == 2)
         #expect(server.requests.dropFirst(4).allSatisfy { $0.headers["Cookie"] == nil })
         #expect(server.acceptedConnections == 2)
     }

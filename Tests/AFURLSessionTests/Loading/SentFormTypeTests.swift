@@ -1,8 +1,3 @@
-import AFNetworkingTesting
-import AFTestFixtures
-import Foundation
-import Testing
-
 @testable import AFURLSession
 @testable import AFURLTypes
 
@@ -24,7 +19,7 @@ struct SentFormTypeTests {
     }
 
     @Test func `data, files and streams of every kind of task are forms when they are posted`() async throws {
-        let folder = try UploadFolder()
+        let folder = try ScratchFolder()
         let server = try TestServer()
         server.route("*", "/", .text("taken"))
         let session = URLSession.loopback()

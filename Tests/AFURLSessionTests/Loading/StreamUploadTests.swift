@@ -1,13 +1,10 @@
-import AFNetworkingTesting
-import AFTestFixtures
-import AFURLSession
 import Dispatch
-import Foundation
-import Testing
 
 @Suite("Uploads from streams")
 struct StreamUploadTests {
     private let server: TestServer
+    private let outcomes = Outcomes()
+    private let session = URLSession.loopback()
 
     init() throws {
         server = try TestServer()
@@ -22,7 +19,7 @@ struct StreamUploadTests {
 
     @Test(arguments: [0, 1, 1000, 65_536, 300_000, 1_000_003], [1 << 20, 7777])
     func `a stream arrives in chunks, byte for byte`(size: Int, piece: Int) async throws {
-        let content = UploadFolder.pattern(size)
+        let content = pattern(size)
         let stream = TestStream(content, pieces: piece)
 
         let outcome = try await URLSession.loopback().outcome(of: request(stream))
@@ -37,7 +34,7 @@ struct StreamUploadTests {
 
     @Test(arguments: [0, 1, 65_536, 300_001])
     func `a length that was announced frames the stream`(size: Int) async throws {
-        let content = UploadFolder.pattern(size)
+        let content = pattern(size)
         let fields = ["Content-Length": "\(size)", "Transfer-Encoding": "chunked"]
 
         let request = request(InputStream(data: content), fields: fields)
@@ -58,7 +55,7 @@ struct StreamUploadTests {
         actual: Int,
         words: String
     ) async throws {
-        let stream = TestStream(UploadFolder.pattern(actual))
+        let stream = TestStream(pattern(actual))
 
         let request = request(stream, fields: ["Content-Length": "\(announced)"])
         let outcome = try await URLSession.loopback().outcome(of: request)
@@ -85,7 +82,6 @@ struct StreamUploadTests {
         let opened = InputStream(data: Data([1]))
         opened.open()
         let read = InputStream(data: Data([1]))
-        let session = URLSession.loopback()
         let first = try await session.outcome(of: request(read))
 
         for stream in [opened, read] {
@@ -98,9 +94,7 @@ struct StreamUploadTests {
     }
 
     @Test func `T-REQ-21 copies of a request share one stream, and only one gets it`() async throws {
-        let original = request(InputStream(data: UploadFolder.pattern(1000)))
-        let session = URLSession.loopback()
-        let outcomes = Outcomes()
+        let original = request(InputStream(data: pattern(1000)))
 
         for _ in 1...2 { session.dataTask(with: original, completionHandler: outcomes.handler).resume() }
 
@@ -131,7 +125,7 @@ struct StreamUploadTests {
     }
 
     @Test func `the delegate is asked for the first stream too`() async throws {
-        let content = UploadFolder.pattern(100_000)
+        let content = pattern(100_000)
         let source = StreamSource { _ in InputStream(data: content) }
         let session = URLSession.loopback(delegate: source)
 
@@ -160,8 +154,6 @@ struct StreamUploadTests {
     @Test func `a task that is cancelled closes its stream when a read that blocks has returned`() async throws {
         let gate = DispatchSemaphore(value: 0)
         let stream = TestStream(Data(count: 1000), end: .block(gate))
-        let outcomes = Outcomes()
-        let session = URLSession.loopback()
         let task = session.dataTask(with: request(stream), completionHandler: outcomes.handler)
         task.resume()
         try await stream.doings.wait { $0.reads == 2 }
@@ -179,7 +171,6 @@ struct StreamUploadTests {
     @Test func `streams that wait for each other are read side by side`() async throws {
         let gates = (0..<12).map { _ in DispatchSemaphore(value: 0) }
         let session = URLSession.loopback { $0.httpMaximumConnectionsPerHost = 20 }
-        let outcomes = Outcomes()
         let streams = gates.map { TestStream(Data([1]), end: .block($0)) }
 
         for stream in streams { session.dataTask(with: request(stream), completionHandler: outcomes.handler).resume() }
@@ -218,7 +209,6 @@ struct StreamUploadTests {
         var request = URLRequest("PUT", server.url("/"))
         request.httpBodyStream = stream
         request.timeoutInterval = 0.5
-        let outcomes = Outcomes()
         URLSession.loopback().dataTask(with: request, completionHandler: outcomes.handler).resume()
 
         try await Task.sleep(for: .seconds(2))

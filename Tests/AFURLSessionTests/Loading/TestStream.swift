@@ -1,9 +1,4 @@
-import AFBase
-import AFLoop
-import AFTestSupport
-import AFURLSession
 import Dispatch
-import Foundation
 
 /// A stream made for one test: what it gives, how it ends, and what was done to it.
 final class TestStream: InputStream {

@@ -1,12 +1,5 @@
-import AFLoop
-import AFNetworkingTesting
-import AFURLSession
-import AFVirtualWorld
-import Foundation
-import Testing
-
 @Suite("Timeouts by name")
-struct TimeoutTests {
+final class TimeoutTests: WorldSuite {
     private func failure(_ events: TaskEvents) throws -> LoadFailure { try #require(events.error?.loadFailure) }
 
     private func timings(_ events: TaskEvents) -> [String] {
@@ -16,7 +9,6 @@ struct TimeoutTests {
     // MARK: - The queue
 
     @Test func `T-RES-15 waiting for a turn has a time of its own`() throws {
-        let world = VirtualWorld()
         world.configure {
             $0.httpMaximumConnectionsPerHost = 1
             $0.queueTimeout = 5
@@ -36,11 +28,9 @@ struct TimeoutTests {
         #expect(try failure(second).message.contains("queueTimeout"))
         world.run { first.isComplete }
         #expect(first.body == "/1")
-        #expect(world.finish() == [])
     }
 
     @Test func `T-RES-15 a request for which a connection is made does not wait for its turn`() throws {
-        let world = VirtualWorld()
         world.configure {
             $0.httpMaximumConnectionsPerHost = 1
             $0.queueTimeout = 3
@@ -57,11 +47,9 @@ struct TimeoutTests {
         #expect(second.all == [.failed(.timedOut)])
         #expect(try failure(second).detail == .queue)
         #expect(timings(second) == ["queued 3.0 s"])
-        #expect(world.finish() == [])
     }
 
     @Test func `a request has a longer time for the queue than its session`() {
-        let world = VirtualWorld()
         world.configure {
             $0.httpMaximumConnectionsPerHost = 1
             $0.queueTimeout = 1
@@ -78,11 +66,9 @@ struct TimeoutTests {
         world.run { second.isComplete }
 
         #expect(first.body == "/1" && second.body == "/2")
-        #expect(world.finish() == [])
     }
 
     @Test func `the time for the queue stands still while the task is suspended`() {
-        let world = VirtualWorld()
         world.configure {
             $0.httpMaximumConnectionsPerHost = 1
             $0.queueTimeout = 5
@@ -100,7 +86,6 @@ struct TimeoutTests {
         world.run { second.isComplete }
 
         #expect(first.body == "/1" && second.body == "/2")
-        #expect(world.finish() == [])
     }
 
     // MARK: - The whole task
@@ -125,14 +110,12 @@ struct TimeoutTests {
 
     @Test(arguments: [(4, 4), (nil, 10), (0, 10), (-1, 10), (.nan, 10), (30, 30)] as [(TimeInterval?, Int)])
     func `a request has a time of its own for its whole task`(own: TimeInterval?, expected: Int) throws {
-        let world = VirtualWorld()
         world.configure { $0.timeoutIntervalForResource = 10 }
         world.serveEcho("api.test", after: .seconds(50))
 
         let took = try time(of: try request(URL(string: "http://api.test/"), taking: own), in: world)
 
         #expect(took == .seconds(expected))
-        #expect(world.finish() == [])
     }
 
     /// Gives a request another time.
@@ -145,37 +128,31 @@ struct TimeoutTests {
     }
 
     @Test func `the time that the task's own request sets counts, not that of an interceptor`() throws {
-        let world = VirtualWorld()
         world.configure { $0.requestInterceptors = [Hurry()] }
         world.serveEcho("api.test", after: .seconds(50))
 
         let took = try time(of: try request(URL(string: "http://api.test/"), taking: 7), in: world)
 
         #expect(took == .seconds(7))
-        #expect(world.finish() == [])
     }
 
     @Test func `redirects share the time that the request sets`() throws {
-        let world = VirtualWorld()
         let hop = "HTTP/1.1 302 Found\r\nLocation: http://a.test/\r\nContent-Length: 0\r\n\r\n"
         world.script("a.test", .expectRequest, .delay(.seconds(4)), .reply(hop), .again)
 
         let took = try time(of: try request(URL(string: "http://a.test/"), taking: 10), in: world)
 
         #expect(took == .seconds(10))
-        #expect(world.finish() == [])
     }
 
     @Test(arguments: ["http", "app"])
     func `the time that the request sets holds for a protocol class`(scheme: String) throws {
         let site = StubSite { stub in stub.begin() }
-        let world = VirtualWorld()
         world.configure { $0.protocolClasses = [StubProtocol.self] }
 
         let took = try time(of: try request(site.url(scheme: scheme), taking: 7), in: world)
 
         #expect(took == .seconds(7))
-        #expect(world.finish() == [])
     }
 
     @Test func `a WebSocket is open for as long as its request says`() {
@@ -188,7 +165,6 @@ struct TimeoutTests {
     // MARK: - Connecting
 
     @Test func `T-RES-32 connecting has a time of its own, whose error names every address`() throws {
-        let world = VirtualWorld()
         world.configure { $0.connectTimeout = 2 }
         world.host("api.test", ["2001:db8::1", "192.0.2.1"], after: .milliseconds(500))
         for address in ["2001:db8::1", "192.0.2.1"] { world.set(.neverAnswers, for: address) }
@@ -205,11 +181,9 @@ struct TimeoutTests {
         #expect(timings(events) == ["resolving 0.5 s", "connecting 1.5 s"])
         #expect(failure.description.contains("  resolving 0.5 s, connecting 1.5 s"))
         #expect(world.network.openConnections.isEmpty)
-        #expect(world.finish() == [])
     }
 
     @Test func `T-RES-34 the lookup counts towards connecting`() throws {
-        let world = VirtualWorld()
         world.configure { $0.connectTimeout = 2 }
         world.host("api.test", ["192.0.2.1"], after: .seconds(10))
 
@@ -219,11 +193,9 @@ struct TimeoutTests {
         #expect(timings(events) == ["resolving 2.0 s"])
         world.advance(by: .seconds(20))
         #expect(world.network.connections.isEmpty)
-        #expect(world.finish() == [])
     }
 
     @Test func `T-RES-32 an address that does not answer in its time makes way, and is none to wait for`() throws {
-        let world = VirtualWorld()
         world.configure { $0.connectAttemptTimeout = 1 }
         world.host("api.test", "2001:db8::1", "192.0.2.1")
         for address in ["2001:db8::1", "192.0.2.1"] { world.set(.neverAnswers, for: address) }
@@ -235,11 +207,9 @@ struct TimeoutTests {
         #expect(start.duration(to: world.now) == .milliseconds(1250))
         #expect(try failure(events).detail == .attempt)
         #expect(try failure(events).attempts.map(\.outcome) == [.timedOut, .timedOut])
-        #expect(world.finish() == [])
     }
 
     @Test func `T-RES-37 an address that takes its time is no loss while another answers`() {
-        let world = VirtualWorld()
         world.configure { $0.connectAttemptTimeout = 1 }
         world.host("api.test", "2001:db8::1", "192.0.2.1")
         world.set(.neverAnswers, for: "2001:db8::1")
@@ -247,12 +217,10 @@ struct TimeoutTests {
         world.serveEcho("api.test")
 
         #expect(world.load("http://api.test/").body == "/")
-        #expect(world.finish() == [])
     }
 
     @Test(arguments: [5.0, nil])
     func `the idle time, and that of the task, name the addresses tried until then`(idle: Double?) throws {
-        let world = VirtualWorld()
         world.configure { $0.timeoutIntervalForResource = 8 }
         world.host("api.test", "192.0.2.1", "192.0.2.2")
         world.set(.refuses(), for: "192.0.2.1")
@@ -265,7 +233,6 @@ struct TimeoutTests {
         #expect(failure.detail == (idle == nil ? .resource : .idle) && failure.phase == .connecting)
         #expect(failure.attempts.map(\.outcome) == [.failed, .timedOut])
         #expect(timings(events) == ["connecting \(idle ?? 8.0) s"])
-        #expect(world.finish() == [])
     }
 
     @Test func `making way through a proxy counts towards connecting`() throws {
@@ -301,7 +268,6 @@ struct TimeoutTests {
     // MARK: - How long each phase took
 
     @Test func `an error says how long each phase took`() throws {
-        let world = VirtualWorld()
         world.host("api.test", ["192.0.2.1"], after: .seconds(1))
         world.set(.acceptsAfter(.seconds(2)), for: "192.0.2.1")
         world.script(
@@ -319,11 +285,9 @@ struct TimeoutTests {
         #expect(
             timings(events) == ["resolving 1.0 s", "connecting 2.0 s", "waitingForHead 3.0 s", "receivingBody 4.0 s"]
         )
-        #expect(world.finish() == [])
     }
 
     @Test func `a dial begun for another request counts from where this one began to wait`() throws {
-        let world = VirtualWorld()
         world.configure { $0.httpMaximumConnectionsPerHost = 1 }
         world.host("api.test", "192.0.2.1")
         world.set(.refuses(after: .seconds(6)), for: "192.0.2.1")
@@ -335,7 +299,6 @@ struct TimeoutTests {
 
         #expect(timings(second) == ["connecting 4.0 s"])
         #expect(timings(first) == ["queued 6.0 s", "connecting 6.0 s"] || timings(first) == ["connecting 12.0 s"])
-        #expect(world.finish() == [])
     }
 }
 

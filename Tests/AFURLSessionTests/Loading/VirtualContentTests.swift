@@ -1,14 +1,8 @@
-import AFLoop
-import AFTestSupport
-import AFVirtualWorld
-import Foundation
-import Testing
-
 @testable import AFURLSession
 @testable import AFURLTypes
 
 /// Coded bodies on the scripted network: deadlines, turns, and who is held up.
-struct VirtualContentTests {
+final class VirtualContentTests: WorldSuite {
     /// A reply as text of Latin-1, as scripts have it, is no way to send any bytes; this is.
     private func serve(_ world: VirtualWorld, _ host: String, _ body: Data) {
         world.respond(host) { _, moment, client in
@@ -19,7 +13,6 @@ struct VirtualContentTests {
     }
 
     @Test func `T-RES-01 ten mebibytes out of ten kibibytes take several turns and let others go ahead`() {
-        let world = VirtualWorld()
         serve(world, "dense.test", Coded.gzip(Data(count: 10 << 20), level: 9))
         let dense = world.get("http://dense.test/")
         var growth: Int64 = 0
@@ -33,12 +26,10 @@ struct VirtualContentTests {
 
         #expect(dense.all == [.response(200), .data(10 << 20), .finished])
         #expect(growth > 0 && growth <= 1 << 20)
-        #expect(world.finish() == [])
     }
 
     @Test
     func `a decoded body that is not taken ends with the resource timeout, though all of it has arrived`() {
-        let world = VirtualWorld()
         world.configure { $0.timeoutIntervalForResource = 30 }
         serve(world, "dense.test", Coded.gzip(Data(count: 10 << 20), level: 9))
         let (recorder, queue) = (world.recorder, world.queue)
@@ -49,11 +40,9 @@ struct VirtualContentTests {
 
         #expect(dense.all.last == .failed(.timedOut))
         #expect(dense.record.completions == 1)
-        #expect(world.finish() == [])
     }
 
     @Test func `a slow consumer is no stall: the idle time stands still while there is something to decode`() {
-        let world = VirtualWorld()
         serve(world, "dense.test", Coded.gzip(Data(count: 2 << 20), level: 9))
         let (recorder, queue) = (world.recorder, world.queue)
         recorder.onEvent { _, _, event in if case .data? = event { queue.sleep(for: .seconds(5)) } }
@@ -62,7 +51,6 @@ struct VirtualContentTests {
         world.run(limit: .seconds(10_000)) { dense.isComplete }
 
         #expect(dense.all == [.response(200), .data(2 << 20), .finished])
-        #expect(world.finish() == [])
     }
 
     @Test func `T-API-01 a coded task cancelled after every step completes once and leaves nothing`() {

@@ -1,14 +1,8 @@
-import AFLoop
-import AFTestFixtures
-import AFURLSession
-import AFVirtualWorld
-import Foundation
 import Glibc
-import Testing
 
 /// Uploads where time, or what the server has received, matters.
 @Suite("Uploads in time")
-struct VirtualUploadTests {
+final class VirtualUploadTests: WorldSuite {
     static let plain = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
     /// Counts what arrives, and does something each time.
@@ -58,7 +52,6 @@ struct VirtualUploadTests {
     // MARK: - Early answers
 
     @Test func `T-MSG-43 the error says so when the server takes no more and waits for the rest`() {
-        let world = VirtualWorld()
         world.respond("api.test") { request, moment, client in
             client.send("HTTP/1.1 \(request.method == "GET" ? 200 : 403) X\r\nContent-Length: 2\r\n\r\n")
         }
@@ -72,7 +65,6 @@ struct VirtualUploadTests {
         #expect(other.all == [.response(200), .failed(.timedOut)])
         let messages = [upload, other].map { $0.error?.loadFailure?.message ?? "" }
         #expect(messages.map { $0.contains("the rest was not sent") } == [true, false], "\(messages)")
-        #expect(world.finish() == [])
     }
 
     /// Answers with this head as soon as the head of a request has come, and with its body when that has.
@@ -108,7 +100,6 @@ struct VirtualUploadTests {
 
     @Test(arguments: ["400 No", "401 Who", "413 Much", "500 Oh", "200 OK\r\nConnection: close"])
     func `T-MSG-43 an answer that refuses or closes stops the body`(head: String) {
-        let world = VirtualWorld()
         var received = 0
         world.serve("api.test") {
             Counter { count, client in
@@ -125,11 +116,9 @@ struct VirtualUploadTests {
 
         #expect(upload.error == nil && upload.body == "no")
         #expect(received < 200_000)
-        #expect(world.finish() == [])
     }
 
     @Test func `T-MSG-43 an answer in place of 100 keeps the body back`() {
-        let world = VirtualWorld()
         var received = 0
         world.serve("api.test") {
             Counter { count, client in
@@ -144,11 +133,9 @@ struct VirtualUploadTests {
         world.run { upload.isComplete }
 
         #expect(upload.error == nil && upload.body == "ok" && received < 1000)
-        #expect(world.finish() == [])
     }
 
     @Test func `T-MSG-43 a server that neither reads nor answers on is late`() {
-        let world = VirtualWorld()
         world.network.link.sendCapacity = 8192
         world.network.link.receiveCapacity = 8192
         world.respond("api.test") { _, moment, client in
@@ -161,7 +148,6 @@ struct VirtualUploadTests {
         world.run { upload.isComplete }
 
         #expect(upload.error?.code == .timedOut)
-        #expect(world.finish() == [])
     }
 
     // MARK: - Files
@@ -172,15 +158,14 @@ struct VirtualUploadTests {
 
     @Test(arguments: 1...12, Change.allCases)
     func `T-FIL-20 a file that changes while it is sent never arrives as a whole`(block: Int, change: Change) throws {
-        let folder = try UploadFolder()
+        let folder = try ScratchFolder()
         let size = 13 * 65_536 + 100
-        let file = try folder.file(UploadFolder.pattern(size))
+        let file = try folder.file(pattern(size))
         // Younger than any clock tick that a change could share with it.
         try FileManager.default.setAttributes(
             [.modificationDate: Date(timeIntervalSince1970: 1)],
             ofItemAtPath: file.path
         )
-        let world = VirtualWorld()
         world.network.link.sendCapacity = 8192
         world.network.link.receiveCapacity = 8192
         world.network.link.segment = 4096...4096
@@ -207,14 +192,12 @@ struct VirtualUploadTests {
         #expect(events.all == [.failed(.requestBodyStreamExhausted)])
         #expect(events.error?.loadFailure?.detail == .changed, "\(String(describing: events.error))")
         #expect(received < size)
-        #expect(world.finish() == [])
     }
 
     @Test func `T-FIL-20 a file that is deleted or replaced is sent as it was opened`() throws {
-        let folder = try UploadFolder()
-        let content = UploadFolder.pattern(400_000)
+        let folder = try ScratchFolder()
+        let content = pattern(400_000)
         let file = try folder.file(content)
-        let world = VirtualWorld()
         var body: [UInt8] = []
         world.respond("api.test") { request, moment, client in
             if moment == .head { try? Data("another".utf8).write(to: file, options: .atomic) }
@@ -228,13 +211,11 @@ struct VirtualUploadTests {
 
         #expect(events.all == [.response(200), .data(2), .finished])
         #expect(Data(body) == content)
-        #expect(world.finish() == [])
     }
 
     @Test func `a slow disk does not count against the request's idle time`() throws {
-        let folder = try UploadFolder()
-        let file = try folder.file(UploadFolder.pattern(100_000))
-        let world = VirtualWorld()
+        let folder = try ScratchFolder()
+        let file = try folder.file(pattern(100_000))
         world.workers.take(.seconds(3))
         var count = 0
         serveBodies(world) { count = $0.count }
@@ -249,12 +230,10 @@ struct VirtualUploadTests {
 
         #expect(events.all.last == .finished)
         #expect(count == 100_000)
-        #expect(world.finish() == [])
     }
 
     @Test func `a file that takes too long to open is out of time`() throws {
-        let folder = try UploadFolder()
-        let world = VirtualWorld()
+        let folder = try ScratchFolder()
         world.configure { $0.timeoutIntervalForResource = 2 }
         world.workers.take(.seconds(5))
 
@@ -263,18 +242,17 @@ struct VirtualUploadTests {
 
         #expect(events.all == [.failed(.timedOut)])
         #expect(events.error?.loadFailure?.phase == .preparing)
-        #expect(world.finish() == [])
     }
 
     @Test func `cancelling at any moment leaves nothing behind`() throws {
-        let folder = try UploadFolder()
-        let file = try folder.file(UploadFolder.pattern(300_000))
+        let folder = try ScratchFolder()
+        let file = try folder.file(pattern(300_000))
         for steps in 0..<40 {
             let world = VirtualWorld()
             world.workers.take(.milliseconds(1))
             serveBodies(world) { _ in }
             let fromFile = upload(file, in: world)
-            let fromStream = stream(TestStream(UploadFolder.pattern(300_000)), in: world)
+            let fromStream = stream(TestStream(pattern(300_000)), in: world)
             for _ in 0..<steps where !world.step(until: world.now + .milliseconds(10)) { break }
 
             fromFile.task.cancel()
@@ -289,8 +267,8 @@ struct VirtualUploadTests {
 
     @Test(arguments: ["PUT", "GET"])
     func `T-FIL-28 a file is closed where it was read, since that may take long too`(method: String) throws {
-        let folder = try UploadFolder()
-        let file = try folder.file(UploadFolder.pattern(100_000))
+        let folder = try ScratchFolder()
+        let file = try folder.file(pattern(100_000))
         let world = VirtualWorld()
         world.workers.take(.seconds(3))
         serveBodies(world) { _ in }
@@ -330,7 +308,6 @@ struct VirtualUploadTests {
     }
 
     @Test func `a stream that claims more than there was room for fails its task`() {
-        let world = VirtualWorld()
         world.script("api.test", .stopReading, .stall)
         world.network.link.sendCapacity = 16 << 10
         world.network.link.receiveCapacity = 16 << 10
@@ -340,14 +317,12 @@ struct VirtualUploadTests {
         world.run(limit: .seconds(30))
 
         #expect(events.all == [.failed(.requestBodyStreamExhausted)])
-        #expect(world.finish() == [])
     }
 
     @Test(arguments: [1...1, 2...3, 5...50, 1000...1000])
     func `chunks survive writes of any size`(cap: ClosedRange<Int>) {
-        let world = VirtualWorld()
         world.network.link.writeCap = cap
-        let content = UploadFolder.pattern(3000)
+        let content = pattern(3000)
         var bodies: [[UInt8]] = []
         serveBodies(world) { bodies.append($0) }
 
@@ -356,13 +331,11 @@ struct VirtualUploadTests {
 
         #expect(events.all.last == .finished)
         #expect(bodies.map { Data($0) } == [content])
-        #expect(world.finish() == [])
     }
 
     @Test func `progress adds up for every kind of body`() throws {
-        let folder = try UploadFolder()
-        let content = UploadFolder.pattern(700_000)
-        let world = VirtualWorld()
+        let folder = try ScratchFolder()
+        let content = pattern(700_000)
         world.network.link.sendCapacity = 50_000
         serveBodies(world) { _ in }
 
@@ -382,6 +355,5 @@ struct VirtualUploadTests {
             #expect(events.task.countOfBytesExpectedToSend == expected)
             #expect(events.task.countOfBytesSent == 700_000)
         }
-        #expect(world.finish() == [])
     }
 }

@@ -1,15 +1,8 @@
-import AFLoop
-import AFNetworkingTesting
-import AFTestFixtures
-import AFTestSupport
-import AFURLSession
-import Foundation
-import Testing
-
 extension LoopbackTests {
     /// Delegates whose methods answer as `async` methods, in Apple's shapes.
     struct AsyncDelegates {
         private let server: TestServer
+        private let delegate = Answering()
 
         init() throws {
             server = try TestServer()
@@ -36,7 +29,6 @@ extension LoopbackTests {
         }
 
         @Test func `responses are judged, and changed for the cache`() async throws {
-            let delegate = Answering()
             let session = URLSession.loopback(delegate: delegate)
 
             session.dataTask(with: server.url("/hello")).resume()
@@ -52,7 +44,6 @@ extension LoopbackTests {
         }
 
         @Test func `a stream for a body comes from the method`() async throws {
-            let delegate = Answering()
             let session = URLSession.loopback(delegate: delegate)
             server.route("POST", "/taken") { .text("took \($0.body.count)") }
 
@@ -63,7 +54,6 @@ extension LoopbackTests {
         }
 
         @Test func `a task that begins later sends what the method says`() async throws {
-            let delegate = Answering()
             let session = URLSession.loopback(delegate: delegate)
             let task = session.dataTask(with: server.url("/missing"))
             task.earliestBeginDate = Date(timeIntervalSinceNow: 0.05)

@@ -1,9 +1,3 @@
-import AFBase
-import AFLoop
-import AFTestSupport
-import AFURLSession
-import Foundation
-
 /// A delegate that writes down everything it hears, in order.
 final class EventLog: URLSessionDataDelegate {
     enum Event: Hashable {

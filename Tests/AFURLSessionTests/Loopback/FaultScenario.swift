@@ -1,10 +1,5 @@
 import AFFaults
-import AFNetworkingTesting
-import AFTestFixtures
-import AFURLSession
 import CAFLinux
-import Foundation
-import Testing
 
 /// What a client does all day, as a scenario in which any system call may fail once.
 struct FaultScenario {

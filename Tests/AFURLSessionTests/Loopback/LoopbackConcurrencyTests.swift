@@ -1,9 +1,3 @@
-import AFNetworkingTesting
-import AFTestSupport
-import AFURLSession
-import Foundation
-import Testing
-
 extension LoopbackTests {
     /// Swift concurrency, and many threads at once.
     struct Concurrency {

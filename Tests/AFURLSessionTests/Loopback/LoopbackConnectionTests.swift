@@ -1,9 +1,3 @@
-import AFNetworkingTesting
-import AFTestSupport
-import AFURLSession
-import Foundation
-import Testing
-
 extension LoopbackTests {
     /// Which connection serves which request.
     struct Connections {
@@ -13,9 +7,7 @@ extension LoopbackTests {
             server = try TestServer()
             server.route("GET", "/hello", .text("hello"))
             server.route("GET", "/n/:n", .text("n"))
-            for name in ["a", "b", "c"] {
-                server.route("GET", "/held/\(name)", ServerReply.text(name).held(until: name))
-            }
+            server.route("GET", "/held/a", ServerReply.text("a").held(until: "a"))
         }
 
         @Test func `requests one after the other share a connection`() async throws {
@@ -25,28 +17,6 @@ extension LoopbackTests {
 
             #expect(server.acceptedConnections == 1)
             #expect(server.requests.map(\.indexOnConnection) == Array(0..<20))
-        }
-
-        @Test func `the connection used last is used next`() async throws {
-            let session = URLSession.loopback()
-            let outcomes = Outcomes()
-            var order: [Int] = []
-            for name in ["a", "b", "c"] {
-                session.dataTask(with: server.url("/held/\(name)"), completionHandler: outcomes.handler).resume()
-            }
-            try await server.waitForConnections(3)
-            for (count, name) in ["b", "a", "c"].enumerated() {
-                server.signal(name)
-                _ = try await outcomes.wait(for: count + 1)
-            }
-            let last = try #require(server.requests.first { $0.path == "/held/c" }?.connection)
-
-            for _ in 1...3 {
-                _ = try await session.data(from: server.url("/hello"))
-                order.append(server.requests.last?.connection ?? 0)
-            }
-
-            #expect(order == [last, last, last])
         }
 
         @Test func `waiting tasks are served by priority and then in order`() async throws {
@@ -71,37 +41,6 @@ extension LoopbackTests {
             #expect(server.requests.dropFirst().map(\.path) == [4, 5, 2, 6, 0, 3, 1].map { "/n/\($0)" })
         }
 
-        @Test func `T-RES-45 a host at its limit does not hold up another`() async throws {
-            let other = try TestServer()
-            other.route("GET", "/hello", .text("other"))
-            let session = URLSession.loopback { $0.httpMaximumConnectionsPerHost = 1 }
-            let outcomes = Outcomes()
-            for _ in 1...5 {
-                session.dataTask(with: server.url("/held/a"), completionHandler: outcomes.handler).resume()
-            }
-
-            #expect(try await session.outcome(of: other.url("/hello")).text == "other")
-            server.signal("a")
-            _ = try await outcomes.wait(for: 5)
-        }
-
-        @Test func `a cancelled waiting task gives its place away`() async throws {
-            let session = URLSession.loopback { $0.httpMaximumConnectionsPerHost = 1 }
-            let outcomes = Outcomes()
-            session.dataTask(with: server.url("/held/a"), completionHandler: outcomes.handler).resume()
-            try await server.waitForConnections(1)
-            let tasks = (0..<50).map { number in
-                session.dataTask(with: server.url("/n/\(number)"), completionHandler: outcomes.handler)
-            }
-            for task in tasks { task.resume() }
-            for (number, task) in tasks.enumerated() where number % 5 != 0 { task.cancel() }
-            _ = try await outcomes.wait(for: 40)
-            server.signal("a")
-
-            _ = try await outcomes.wait(for: 51)
-            #expect(server.requests.dropFirst().map(\.path) == stride(from: 0, to: 50, by: 5).map { "/n/\($0)" })
-        }
-
         @Test func `sessions do not share connections`() async throws {
             for _ in 1...3 { _ = try await URLSession.loopback().data(from: server.url("/hello")) }
 
@@ -124,26 +63,6 @@ extension LoopbackTests {
             for _ in 1...3 { _ = try await session.data(from: server.url("/hello")) }
 
             #expect(server.requests.map(\.connection) == [1, 2, 3])
-        }
-
-        @Test(arguments: ["timeout=1", "timeout=0", "max=5, timeout=1"])
-        func `T-MSG-49 a server's short keep-alive time is believed`(hint: String) async throws {
-            server.route("GET", "/hint", ServerReply.text("x").header("Keep-Alive", hint))
-            let session = URLSession.loopback()
-
-            for _ in 1...2 { _ = try await session.data(from: server.url("/hint")) }
-
-            #expect(server.acceptedConnections == 2)
-        }
-
-        @Test(arguments: ["timeout=99999999999999999999", "timeout=-1", "timeout=abc", "timeout=1e9", ""])
-        func `T-RES-16 an absurd keep-alive time is not`(hint: String) async throws {
-            server.route("GET", "/hint", ServerReply.text("x").header("Keep-Alive", hint))
-            let session = URLSession.loopback()
-
-            for _ in 1...2 { _ = try await session.data(from: server.url("/hint")) }
-
-            #expect(server.acceptedConnections == 1)
         }
 
         @Test func `the surplus of idle connections is closed, the longest idle first`() async throws {

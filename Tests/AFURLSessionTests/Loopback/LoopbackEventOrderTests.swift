@@ -1,16 +1,12 @@
-import AFNetworkingTesting
-import AFTestFixtures
-import AFTestSupport
-import AFURLSession
-import Foundation
 import Glibc
-import Testing
 
 extension LoopbackTests {
     /// The exact sequence of callbacks of one task, in each style.
     struct EventOrder {
         private let server: TestServer
         private static let body = Data(repeating: 0x61, count: 1000)
+        private let log = EventLog()
+        private let session = URLSession.loopback()
 
         init() throws {
             server = try TestServer()
@@ -35,7 +31,6 @@ extension LoopbackTests {
             path: String,
             expected: [EventLog.Event]
         ) async throws {
-            let log = EventLog()
             let session = URLSession.loopback(delegate: log)
 
             session.dataTask(with: URLRequest(method, server.url(path))).resume()
@@ -63,7 +58,6 @@ extension LoopbackTests {
         }
 
         @Test func `a callback overtakes no operation that waits in the session's own queue`() async throws {
-            let session = URLSession.loopback()
             let order = Watched<[String]>([])
             session.delegateQueue.isSuspended = true
             session.delegateQueue.addOperation { order.change { $0.append("operation") } }
@@ -80,7 +74,6 @@ extension LoopbackTests {
         }
 
         @Test func `an upload is reported before the response`() async throws {
-            let log = EventLog()
             let session = URLSession.loopback(delegate: log)
 
             session.dataTask(with: URLRequest("POST", server.url("/echo"), body: Self.body)).resume()
@@ -95,7 +88,6 @@ extension LoopbackTests {
 
         @Test func `upload progress rises to the whole and never beyond`() async throws {
             let size: Int64 = 8 << 20
-            let log = EventLog()
             let session = URLSession.loopback(delegate: log)
             server.route("PUT", "/big") { .text("\($0.bodyByteCount)") }
 
@@ -113,7 +105,6 @@ extension LoopbackTests {
 
         @Test func `T-API-23 a task with a completion handler sends its delegate no response and no data`() async throws
         {
-            let log = EventLog()
             let session = URLSession.loopback(delegate: log)
 
             let outcome = try await session.outcome(of: server.url("/hello"))
@@ -124,7 +115,6 @@ extension LoopbackTests {
         }
 
         @Test func `a completion handler gets what a delegate would have`() async throws {
-            let session = URLSession.loopback()
             let head = try await session.outcome(of: URLRequest("HEAD", server.url("/hello")))
             let empty = try await session.outcome(of: server.url("/empty"))
             let missing = try await session.outcome(of: server.url("/missing"))
@@ -135,8 +125,6 @@ extension LoopbackTests {
         }
 
         @Test func `async loading returns what a completion handler would get`() async throws {
-            let log = EventLog()
-            let session = URLSession.loopback()
 
             let (data, response) = try await session.data(from: server.url("/missing"), delegate: log)
 
@@ -146,7 +134,6 @@ extension LoopbackTests {
         }
 
         @Test func `T-API-06 no callback follows the completion of a failed task`() async throws {
-            let log = EventLog()
             let session = URLSession.loopback(delegate: log)
             server.route("GET", "/cut", .text("twelve bytes").closing(after: 6))
 
@@ -173,7 +160,6 @@ extension LoopbackTests {
         @Test(arguments: [63 << 10, 65 << 10])
         func `T-MSG-51 a body without a receiver is drained in full`(size: Int) async throws {
             // A session without a delegate takes the body from the wire and drops it.
-            let session = URLSession.loopback()
             server.route("GET", "/size") { _ in .stream(.repeating("x", count: size)) }
 
             let task = session.dataTask(with: server.url("/size"))

@@ -1,12 +1,6 @@
 import AFFaults
-import AFNetworkingTesting
-import AFTestFixtures
-import AFTestSupport
-import AFURLSession
 import CAFLinux
-import Foundation
 import Glibc
-import Testing
 
 extension LoopbackTests.Alone {
     @Test func `T-RES-19 an interrupted system call is repeated, and a close is not`() async {

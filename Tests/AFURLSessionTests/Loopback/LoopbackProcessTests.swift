@@ -1,13 +1,5 @@
-import AFBase
 import AFFaults
-import AFLoop
-import AFNetworkingTesting
-import AFTestFixtures
-import AFTestSupport
-import AFURLSession
-import Foundation
 import Glibc
-import Testing
 
 extension LoopbackTests.Alone {
     // MARK: - The thread and the descriptors

@@ -1,15 +1,9 @@
-import AFLoop
-import AFNetworkingTesting
-import AFTestFixtures
-import AFTestSupport
-import AFURLSession
-import Foundation
-import Testing
-
 extension LoopbackTests {
     /// State, fields and control of single tasks.
     struct Tasks {
         private let server: TestServer
+        private let outcomes = Outcomes()
+        private let session = URLSession.loopback()
 
         init() throws {
             server = try TestServer()
@@ -20,8 +14,6 @@ extension LoopbackTests {
         // MARK: - State
 
         @Test func `a task goes from suspended over running to completed`() async throws {
-            let outcomes = Outcomes()
-            let session = URLSession.loopback()
             let task = session.dataTask(with: server.url("/held"), completionHandler: outcomes.handler)
             #expect(task.state == .suspended)
 
@@ -44,8 +36,6 @@ extension LoopbackTests {
         }
 
         @Test func `T-API-04 suspensions nest`() async throws {
-            let outcomes = Outcomes()
-            let session = URLSession.loopback()
             let task = session.dataTask(with: server.url("/hello"), completionHandler: outcomes.handler)
 
             task.suspend()
@@ -61,8 +51,6 @@ extension LoopbackTests {
 
         @Test func `a suspended task reads nothing more, and goes on when resumed`() async throws {
             let size = 16 << 20
-            let outcomes = Outcomes()
-            let session = URLSession.loopback()
             server.script(
                 .expectRequest,
                 .send("HTTP/1.1 200 OK\r\nContent-Length: \(size)\r\n\r\nfirst"),
@@ -85,8 +73,6 @@ extension LoopbackTests {
         }
 
         @Test func `T-API-04 resume and suspend from many threads start a task once`() async throws {
-            let outcomes = Outcomes()
-            let session = URLSession.loopback()
             let task = session.dataTask(with: server.url("/hello"), completionHandler: outcomes.handler)
 
             DispatchQueue.concurrentPerform(iterations: 16) { number in
@@ -103,7 +89,6 @@ extension LoopbackTests {
 
         @Test func `T-API-02 cancelling a task that was never resumed completes it with the failing URL`() async throws
         {
-            let outcomes = Outcomes()
             let url = server.url("/hello")
             let task = URLSession.loopback().dataTask(with: url, completionHandler: outcomes.handler)
 
@@ -119,8 +104,6 @@ extension LoopbackTests {
         }
 
         @Test func `T-API-02 cancelling again, or after the end, changes nothing`() async throws {
-            let outcomes = Outcomes()
-            let session = URLSession.loopback()
             let task = session.dataTask(with: server.url("/held"), completionHandler: outcomes.handler)
             task.resume()
             for _ in 1...5 { task.cancel() }
@@ -160,7 +143,6 @@ extension LoopbackTests {
             let blockers = [session.dataTask(with: server.url("/held")), session.dataTask(with: server.url("/half"))]
             for task in blockers { task.resume() }
             try await eventually { blockers[1].countOfBytesReceived == 6 }
-            let outcomes = Outcomes()
             let queued = session.dataTask(with: server.url("/hello"), completionHandler: outcomes.handler)
             queued.resume()
             await session.settled()
@@ -177,8 +159,6 @@ extension LoopbackTests {
         }
 
         @Test func `T-API-03 cancelling while completions run on other threads never blocks`() async throws {
-            let outcomes = Outcomes()
-            let session = URLSession.loopback()
             let tasks = (1...300).map { _ in
                 session.dataTask(with: server.url("/hello"), completionHandler: outcomes.handler)
             }
@@ -196,7 +176,6 @@ extension LoopbackTests {
         // MARK: - Fields
 
         @Test func `a task tells its request, response and counters`() async throws {
-            let outcomes = Outcomes()
             server.route("POST", "/echo") { .data($0.body).status(201) }
             let request = URLRequest("POST", server.url("/echo"), body: Data("12345".utf8))
             let task = URLSession.loopback().dataTask(with: request, completionHandler: outcomes.handler)
@@ -213,8 +192,6 @@ extension LoopbackTests {
 
         @Test func `an unknown length is -1 and a response without a body expects none`() async throws {
             server.route("GET", "/chunks", .text("hello").chunked(2))
-            let session = URLSession.loopback()
-            let outcomes = Outcomes()
             let chunked = session.dataTask(with: server.url("/chunks"), completionHandler: outcomes.handler)
             let head = session.dataTask(
                 with: URLRequest("HEAD", server.url("/hello")),
@@ -241,7 +218,6 @@ extension LoopbackTests {
 
         @Test(arguments: [(Float(-1), Float(0)), (0, 0), (0.3, 0.3), (1, 1), (2, 1), (.infinity, 1), (.nan, 0.5)])
         func `T-API-36 a priority is clamped`(given: Float, used: Float) {
-            let session = URLSession.loopback()
             defer { session.invalidateAndCancel() }
             let task = session.dataTask(with: server.url())
             #expect(task.priority == URLSessionTask.defaultPriority)
@@ -252,7 +228,6 @@ extension LoopbackTests {
         }
 
         @Test func `a description and a name are the caller's own`() {
-            let session = URLSession.loopback()
             defer { session.invalidateAndCancel() }
             let task = session.dataTask(with: server.url("/?secret=canary"))
             task.taskDescription = "mine"
@@ -263,7 +238,6 @@ extension LoopbackTests {
         }
 
         @Test func `T-API-27 empty bodies and urls are requests like others, or refused`() async throws {
-            let session = URLSession.loopback()
             server.route("POST", "/echo") { .text("\($0.bodyByteCount)") }
             var nowhere = URLRequest(url: server.url())
             nowhere.url = nil
@@ -296,7 +270,6 @@ extension LoopbackTests {
 
         @Test func `T-API-32 progress of an unknown length is indeterminate and never beyond its total`() async throws {
             server.route("GET", "/chunks", .text("hello").chunked(1))
-            let outcomes = Outcomes()
             let task = URLSession.loopback().dataTask(with: server.url("/chunks"), completionHandler: outcomes.handler)
             let progress = task.progress
 
@@ -323,7 +296,6 @@ extension LoopbackTests {
         }
 
         @Test func `cancelling, pausing and resuming the progress does so to the task`() async throws {
-            let outcomes = Outcomes()
             let task = URLSession.loopback().dataTask(with: server.url("/held"), completionHandler: outcomes.handler)
             let progress = task.progress
             progress.resume()

@@ -1,5 +1,3 @@
-import Testing
-
 /// Whole sessions against a real server on the loopback interface.
 enum LoopbackTests {}
 

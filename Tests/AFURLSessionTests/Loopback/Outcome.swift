@@ -1,8 +1,3 @@
-import AFLoop
-import AFTestSupport
-import AFURLSession
-import Foundation
-
 /// How tasks with completion handlers ended.
 struct Outcome: Sendable, CustomStringConvertible {
     let data: Data?

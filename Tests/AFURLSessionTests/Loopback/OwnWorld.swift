@@ -1,11 +1,4 @@
-import AFBase
 import AFFaults
-import AFLoop
-import AFNetworkingTesting
-import AFTestSupport
-import AFURLSession
-import Foundation
-import Testing
 
 /// A world like the system's, with a loop and a thread of its own that end with the
 /// test: whatever the engine opens must be closed again.

@@ -1,10 +1,3 @@
-import AFLoop
-import AFNetworkingTesting
-import AFTestFixtures
-import AFVirtualWorld
-import Foundation
-import Testing
-
 @testable import AFURLSession
 @testable import AFURLTypes
 
@@ -13,6 +6,7 @@ extension MonitoringTests {
     @Suite("Metrics of every attempt")
     struct Metrics {
         private let server: TestServer
+        private let session = URLSession.loopback()
 
         init() throws {
             server = try TestServer()
@@ -65,7 +59,6 @@ extension MonitoringTests {
         }
 
         @Test func `T-API-34 an awaiting caller has the metrics with the response, and with an error`() async throws {
-            let session = URLSession.loopback()
             let collector = TaskMetricsCollector()
             _ = try await session.data(from: server.url("/end"), delegate: collector)
             #expect(collector.metrics?.transactionMetrics.first?.status == 200)
@@ -97,7 +90,6 @@ extension MonitoringTests {
         {
             server.install(.authentication)
             server.route("GET", "/on", ServerReply.text("").status(302).header("Location", "/end"))
-            let session = URLSession.loopback()
             var components = URLComponents(
                 url: server.url("/digest-auth/auth/user/secret"),
                 resolvingAgainstBaseURL: true
@@ -148,7 +140,6 @@ extension MonitoringTests {
 
         @Test func `T-API-34 a response of the cache is an entry of its own, and so is its validation`() async throws {
             server.install(.caching)
-            let session = URLSession.loopback()
             let fresh = URLRequest(url: server.url("/cache/100"))
             _ = try await session.outcome(of: fresh)
             let hit = try await metrics(of: fresh, in: session)
@@ -198,7 +189,7 @@ extension MonitoringTests {
 
     /// What takes another connection, or time.
     @Suite("Metrics of every attempt, in a virtual world")
-    struct VirtualMetrics {
+    final class VirtualMetrics: WorldSuite {
         private static let plain = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
         private func stamps(_ events: TaskEvents) throws -> [URLSessionTaskTransactionMetrics] {
@@ -208,7 +199,6 @@ extension MonitoringTests {
         }
 
         @Test func `T-API-34 a request that is sent again on a fresh connection has two entries`() throws {
-            let world = VirtualWorld()
             world.scripts(
                 "api.test",
                 [
@@ -224,11 +214,9 @@ extension MonitoringTests {
             #expect(entries.map(\.status) == [nil, 200])
             #expect(entries[0].requestEndDate != nil && entries[0].responseStartDate == nil)
             #expect(entries[1].connectStartDate != nil && entries[1].fetchStartDate != nil)
-            #expect(world.finish() == [])
         }
 
         @Test func `T-API-34 an interim response is not the beginning of the response`() throws {
-            let world = VirtualWorld()
             world.configure { $0.expectsContinueAbove = 0 }
             world.respond("api.test") { _, moment, client in
                 if moment == .head { return client.send("HTTP/1.1 100 Continue\r\n\r\n") }
@@ -242,11 +230,9 @@ extension MonitoringTests {
             let sent = try #require(entry.requestEndDate)
             let answered = try #require(entry.responseStartDate)
             #expect(answered.timeIntervalSince(sent) >= 0.049)
-            #expect(world.finish() == [])
         }
 
         @Test func `T-API-34 a request that gives up while connecting is told how far the connection came`() throws {
-            let world = VirtualWorld()
             world.host("api.test", "192.0.2.1")
             world.set(.neverAnswers, for: "192.0.2.1")
             let events = world.get("http://api.test/", idleTimeout: .seconds(5))
@@ -255,7 +241,6 @@ extension MonitoringTests {
             let entry = try #require(try stamps(events).first)
             #expect(entry.domainLookupEndDate != nil && entry.connectStartDate != nil && entry.connectEndDate == nil)
             #expect(entry.resourceFetchType == .unknown)
-            #expect(world.finish() == [])
         }
 
         @Test func `T-API-34 a proxy that wants to know who asks has entries of its own`() throws {

@@ -1,6 +1,3 @@
-import AFLoop
-import Testing
-
 @testable import AFURLSession
 @testable import AFURLTypes
 

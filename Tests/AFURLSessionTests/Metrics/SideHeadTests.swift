@@ -1,8 +1,3 @@
-import AFNetworkingTesting
-import AFURLSession
-import Foundation
-import Testing
-
 extension MonitoringTests {
     /// What comes beside the head and the body of a response.
     @Suite("Interim responses, tunnels and trailers in metrics")
@@ -15,7 +10,6 @@ extension MonitoringTests {
 
         @Test func `interim responses are listed with their fields, and trailers behind the body`() async throws {
             let server = try TestServer()
-            defer { server.stop() }
             server.script(
                 .expectRequest,
                 .send("HTTP/1.1 102 Thinking\r\n\r\nHTTP/1.1 103 \r\nLink: </a>; rel=preload\r\nX: 1\r\n\r\n"),
@@ -37,7 +31,6 @@ extension MonitoringTests {
 
         @Test func `the version and the phrase are the server's`() async throws {
             let server = try TestServer()
-            defer { server.stop() }
             server.script(.expectRequest, .send("HTTP/1.0 404\r\nContent-Length: 0\r\n\r\n"), .close)
 
             let (_, response) = try await URLSession.loopback().data(from: server.url("/"))
@@ -70,7 +63,6 @@ extension MonitoringTests {
 
         @Test func `so does the refusal of a proxy`() async throws {
             let proxy = try TestServer()
-            defer { proxy.stop() }
             proxy.script(
                 .expectHead,
                 .send("HTTP/1.1 403 Not you\r\nX-Why: rules\r\nContent-Length: 0\r\n\r\n"),

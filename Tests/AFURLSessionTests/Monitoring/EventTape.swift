@@ -1,8 +1,3 @@
-import AFLoop
-import AFTestSupport
-import AFURLSession
-import Foundation
-
 /// Everything that happens while a session works, in classes of tests.
 enum MonitoringTests {}
 

@@ -1,12 +1,3 @@
-import AFBase
-import AFLoop
-import AFNetworkingTesting
-import AFTestFixtures
-import AFTestSupport
-import AFVirtualWorld
-import Foundation
-import Testing
-
 @testable import AFURLSession
 @testable import AFURLTypes
 
@@ -14,6 +5,7 @@ extension MonitoringTests {
     @Suite("What monitors hear")
     struct Events {
         private let server: TestServer
+        private let tape = EventTape()
 
         init() throws {
             server = try TestServer()
@@ -21,7 +13,6 @@ extension MonitoringTests {
         }
 
         @Test func `a plain request is told of in order, and nothing follows its end`() async throws {
-            let tape = EventTape()
             let session = URLSession.loopback {
                 $0.eventMonitors = [tape]
                 $0.urlCache = nil
@@ -50,7 +41,6 @@ extension MonitoringTests {
             server.install(.authentication)
             server.install(.caching)
             server.route("GET", "/on", ServerReply.text("").status(302).header("Location", "/end?token=canary"))
-            let tape = EventTape()
             let session = URLSession.loopback { $0.eventMonitors = [tape] }
 
             _ = try await session.outcome(of: server.url("/on"))
@@ -73,7 +63,6 @@ extension MonitoringTests {
 
         @Test func `suspending, resuming and cancelling are told of once each`() async throws {
             server.script(.expectRequest, .send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"), .stall)
-            let tape = EventTape()
             let session = URLSession.loopback { $0.eventMonitors = [tape] }
             let task = session.dataTask(with: server.url("/")) { _, _, _ in }
             task.resume()
@@ -92,7 +81,6 @@ extension MonitoringTests {
         }
 
         @Test func `a task that is cancelled before it runs has an end as well`() async throws {
-            let tape = EventTape()
             let session = URLSession.loopback { $0.eventMonitors = [tape] }
             session.dataTask(with: server.url("/end")).cancel()
             _ = try await tape.completed()
@@ -101,7 +89,6 @@ extension MonitoringTests {
 
         @Test func `tls and its refusal are told of`() async throws {
             let site = try SecuredSite()
-            let tape = EventTape()
             let good = URLSession.loopback {
                 $0.eventMonitors = [tape]
                 $0.tls = site.tls
@@ -123,7 +110,6 @@ extension MonitoringTests {
         @Test func `no event holds a secret`() async throws {
             server.install(.authentication)
             server.route("GET", "/on", ServerReply.text("").status(302).header("Location", "/end?access_token=canary"))
-            let tape = EventTape()
             let session = URLSession.loopback { configuration in
                 configuration.eventMonitors = [tape]
                 configuration.httpAdditionalHeaders = ["X-Api-Key": "canary"]
@@ -153,7 +139,6 @@ extension MonitoringTests {
         @Test func `a request that is sent again is told of, and connections end`() throws {
             let plain = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
             let world = VirtualWorld()
-            let tape = EventTape()
             world.configure { $0.eventMonitors = [tape] }
             world.scripts(
                 "api.test",

@@ -1,10 +1,3 @@
-import AFLoop
-import AFNetworkingTesting
-import AFTestFixtures
-import AFVirtualWorld
-import Foundation
-import Testing
-
 @testable import AFURLSession
 @testable import AFURLTypes
 
@@ -12,6 +5,7 @@ extension MonitoringTests {
     @Suite("Traffic for a file")
     struct HAR {
         private let server: TestServer
+        private let recorder = HARRecorder()
 
         init() throws {
             server = try TestServer()
@@ -79,7 +73,6 @@ extension MonitoringTests {
         }
 
         @Test func `an archive has every field of HAR 1.2, its entries in order`() async throws {
-            let recorder = HARRecorder()
             let session = URLSession.loopback { $0.eventMonitors = [recorder] }
             try await recorded(
                 recorder,
@@ -123,7 +116,6 @@ extension MonitoringTests {
             server.route("GET", "/on", ServerReply.text("gone").status(302).header("Location", "/end"))
             let gone = try TestServer()
             gone.stop()
-            let recorder = HARRecorder()
             let session = URLSession.loopback { $0.eventMonitors = [recorder] }
             try await recorded(
                 recorder,
@@ -151,7 +143,6 @@ extension MonitoringTests {
                     .header("X-Mine", "seen")
             }
             server.route("POST", "/secret", ServerReply.text(""))
-            let recorder = HARRecorder()
             let session = URLSession.loopback { configuration in
                 configuration.eventMonitors = [recorder]
                 configuration.httpAdditionalHeaders = ["X-Api-Key": "canary"]
@@ -249,7 +240,6 @@ extension MonitoringTests {
 
         @Test func `times are those of the metrics`() throws {
             let world = VirtualWorld()
-            let recorder = HARRecorder()
             world.configure { $0.eventMonitors = [recorder] }
             world.host("api.test", "192.0.2.1", after: .milliseconds(40))
             world.set(.acceptsAfter(.milliseconds(80)), for: "192.0.2.1")

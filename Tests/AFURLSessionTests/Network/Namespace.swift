@@ -1,7 +1,4 @@
 import AFFaults
-import AFURLSession
-import Foundation
-import Testing
 
 /// Network namespaces: machines of our own, as far as interfaces, addresses and routes are concerned.
 ///

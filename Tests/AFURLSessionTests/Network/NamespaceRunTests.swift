@@ -1,5 +1,3 @@
-import Testing
-
 @Suite("Networks of our own")
 struct NamespaceRunTests {
     @Test(.enabled(if: Namespace.isPossible, "needs network namespaces (root, or user namespaces), unshare and ip"))

@@ -1,10 +1,5 @@
-import AFBase
-import AFLoop
 import AFNetworking
-import AFTestSupport
-import Foundation
 import Glibc
-import Testing
 
 @testable import AFURLSession
 @testable import AFURLTypes

@@ -1,25 +1,5 @@
-import AFBase
-import AFLoop
-import AFURLSession
-import AFVirtualWorld
-import Foundation
-import Testing
-
 @Suite("Watching the network")
 struct NetworkMonitorTests {
-    /// What an observer was told.
-    private final class Heard: Sendable {
-        private let list = Lock<[NetworkPath]>([])
-
-        var paths: [NetworkPath] { list.withLock { $0 } }
-        var statuses: [NetworkPath.Status] { paths.map(\.status) }
-        var names: [String] { paths.map { $0.interface?.name ?? "-" } }
-
-        func add(_ path: NetworkPath) {
-            list.withLock { $0.append(path) }
-        }
-    }
-
     private let world = VirtualWorld()
 
     private func plug(_ name: String = "eth0", _ kind: InterfaceKind = .wired, index: Int32 = 2) {
@@ -27,8 +7,10 @@ struct NetworkMonitorTests {
         world.machine.setDefaultRoute(by: index)
     }
 
-    private func observe(_ monitor: NetworkMonitor) -> (heard: Heard, observation: NetworkMonitor.Observation) {
-        let heard = Heard()
+    private func observe(
+        _ monitor: NetworkMonitor
+    ) -> (heard: Heard<NetworkPath>, observation: NetworkMonitor.Observation) {
+        let heard = Heard<NetworkPath>()
         return (heard, monitor.observe(on: .global()) { heard.add($0) })
     }
 
@@ -43,11 +25,11 @@ struct NetworkMonitorTests {
         let (monitor, _) = world.makeMonitor()
         #expect(monitor.currentPath.status == .satisfied)
         let (heard, observation) = observe(monitor)
-        #expect(heard.paths.isEmpty)
+        #expect(heard.all.isEmpty)
 
         world.advance(by: .seconds(1000))
 
-        #expect(heard.paths == [monitor.currentPath])
+        #expect(heard.all == [monitor.currentPath])
         observation.cancel()
         #expect(world.finish() == [])
     }
@@ -58,7 +40,7 @@ struct NetworkMonitorTests {
         let (heard, observation) = observe(monitor)
         world.settle()
         for _ in 1...10 { change() }
-        #expect(heard.statuses == [.unsatisfied])
+        #expect(heard.all.map(\.status) == [.unsatisfied])
 
         plug()
         change()
@@ -73,8 +55,8 @@ struct NetworkMonitorTests {
         plug("wwan0", .cellular)
         change()
 
-        #expect(heard.statuses == [.unsatisfied, .satisfied, .unsatisfied, .satisfied])
-        #expect(heard.names == ["-", "eth0", "-", "wwan0"])
+        #expect(heard.all.map(\.status) == [.unsatisfied, .satisfied, .unsatisfied, .satisfied])
+        #expect(heard.all.map { $0.interface?.name ?? "-" } == ["-", "eth0", "-", "wwan0"])
         observation.cancel()
         #expect(world.finish() == [])
     }
@@ -93,7 +75,7 @@ struct NetworkMonitorTests {
 
         // Each monitor is in a world of its own here, of which each reads at most twice.
         #expect(world.machine.readings - before <= 2 * monitors.count)
-        #expect(heard.allSatisfy { $0.heard.statuses == [.unsatisfied, .satisfied] })
+        #expect(heard.allSatisfy { $0.heard.all.map(\.status) == [.unsatisfied, .satisfied] })
         heard.forEach { $0.observation.cancel() }
         #expect(world.finish() == [])
     }
@@ -101,7 +83,7 @@ struct NetworkMonitorTests {
     @Test("an observer may end its own watching, and nothing comes after that, T-NET-07")
     func endInside() {
         let (monitor, _) = world.makeMonitor()
-        let heard = Heard()
+        let heard = Heard<NetworkPath>()
         let kept = Lock<NetworkMonitor.Observation?>(nil)
         let observation = monitor.observe(on: .global()) { path in
             heard.add(path)
@@ -112,7 +94,7 @@ struct NetworkMonitorTests {
         plug()
         change()
 
-        #expect(heard.statuses == [.unsatisfied])
+        #expect(heard.all.map(\.status) == [.unsatisfied])
         #expect(!world.monitor.isWatched)
         kept.withLock { $0 = nil }
         #expect(world.finish() == [])
@@ -122,7 +104,7 @@ struct NetworkMonitorTests {
     func endWhileWaiting() {
         let (monitor, queue) = world.makeMonitor()
         var kept: NetworkMonitor.Observation?
-        let heard = Heard()
+        let heard = Heard<NetworkPath>()
         kept = monitor.observe(on: .global()) { heard.add($0) }
         queue.stop()
         world.settle()
@@ -133,7 +115,7 @@ struct NetworkMonitorTests {
         queue.goOn()
         world.run()
 
-        #expect(heard.paths.isEmpty)
+        #expect(heard.all.isEmpty)
         #expect(!world.monitor.isWatched)
         #expect(world.finish() == [])
     }
@@ -147,8 +129,8 @@ struct NetworkMonitorTests {
         let (again, second) = observe(monitor)
         world.settle()
 
-        #expect(heard.paths.isEmpty)
-        #expect(again.statuses == [.unsatisfied])
+        #expect(heard.all.isEmpty)
+        #expect(again.all.map(\.status) == [.unsatisfied])
         second.cancel()
         world.settle()
         #expect(!world.monitor.isWatched)
@@ -163,22 +145,22 @@ struct NetworkMonitorTests {
         world.settle()
         world.machine.fail(.unsettled, times: 2)
         change()
-        #expect(heard.statuses == [.satisfied])
+        #expect(heard.all.map(\.status) == [.satisfied])
 
         world.machine.remove(2)
         world.advance(by: .seconds(4))
-        #expect(heard.statuses == [.satisfied, .unsatisfied])
+        #expect(heard.all.map(\.status) == [.satisfied, .unsatisfied])
 
         world.machine.fail(.refused(SystemCallError(.netlink, code: 1)), times: 100)
         change()
-        #expect(heard.statuses == [.satisfied, .unsatisfied, .unknown])
+        #expect(heard.all.map(\.status) == [.satisfied, .unsatisfied, .unknown])
         let before = world.machine.readings
         world.advance(by: .seconds(600))
         // After 1, 3, 7, 15, 31, 63, 123 seconds, and every minute from there.
         #expect(world.machine.readings - before == 14)
         world.machine.succeed()
         world.advance(by: .seconds(60))
-        #expect(heard.statuses.last == .unsatisfied && heard.paths.count == 4)
+        #expect(heard.all.map(\.status).last == .unsatisfied && heard.all.count == 4)
         observation.cancel()
         #expect(world.finish() == [])
     }
@@ -192,12 +174,12 @@ struct NetworkMonitorTests {
         #expect(monitor.currentPath.status == .unknown)
         let (heard, observation) = observe(monitor)
         world.advance(by: .seconds(1))
-        #expect(heard.paths.isEmpty && monitor.currentPath.reason == "api.test has not been looked up yet")
+        #expect(heard.all.isEmpty && monitor.currentPath.reason == "api.test has not been looked up yet")
 
         world.advance(by: .seconds(2))
 
-        #expect(heard.statuses == [.satisfied])
-        #expect(monitor.currentPath == heard.paths.last)
+        #expect(heard.all.map(\.status) == [.satisfied])
+        #expect(monitor.currentPath == heard.all.last)
         #expect(world.resolver.names == ["api.test"])
         observation.cancel()
         #expect(world.finish() == [])
@@ -208,13 +190,13 @@ struct NetworkMonitorTests {
         let (monitor, _) = world.makeMonitor(host: "api.test")
         let (heard, observation) = observe(monitor)
         world.advance(by: .seconds(600))
-        #expect(heard.statuses == [.unsatisfied])
+        #expect(heard.all.map(\.status) == [.unsatisfied])
         // At 0, 1, 3, 7, 15, 31, 63, 123 and every minute from there.
         #expect(world.resolver.names.count == 15)
 
         world.host("api.test", "192.0.2.1")
         change(.seconds(2))
-        #expect(heard.statuses == [.unsatisfied, .satisfied])
+        #expect(heard.all.map(\.status) == [.unsatisfied, .satisfied])
         let before = world.resolver.names.count
         world.advance(by: .seconds(1000))
         #expect(world.resolver.names.count == before)
@@ -233,11 +215,11 @@ struct NetworkMonitorTests {
 
         // In 20 seconds.
         #expect((4...5).contains(world.resolver.names.count))
-        #expect(heard.statuses == [.satisfied])
+        #expect(heard.all.map(\.status) == [.satisfied])
         // Routes do not wait for a name.
         world.machine.set(.refused(101), for: "192.0.2.1")
         change()
-        #expect(heard.statuses == [.satisfied, .unsatisfied])
+        #expect(heard.all.map(\.status) == [.satisfied, .unsatisfied])
         observation.cancel()
         #expect(world.finish() == [])
     }
@@ -252,7 +234,7 @@ struct NetworkMonitorTests {
         world.host("api.test", "192.0.2.2")
         change(.seconds(6))
 
-        #expect(heard.statuses == [.unsatisfied, .satisfied])
+        #expect(heard.all.map(\.status) == [.unsatisfied, .satisfied])
         observation.cancel()
         #expect(world.finish() == [])
     }
@@ -270,7 +252,7 @@ struct NetworkMonitorTests {
         world.advance(by: .seconds(10))
 
         #expect(world.resolver.names.count == 2)
-        #expect(heard.statuses == [.unsatisfied, .satisfied])
+        #expect(heard.all.map(\.status) == [.unsatisfied, .satisfied])
         observation.cancel()
         #expect(world.finish() == [])
     }
@@ -284,11 +266,11 @@ struct NetworkMonitorTests {
         #expect(world.resolver.waiting == 1)
         observation.cancel()
         world.settle()
-        #expect(world.resolver.waiting == 0 && heard.paths.isEmpty)
+        #expect(world.resolver.waiting == 0 && heard.all.isEmpty)
 
         let (nonsense, second) = observe(world.makeMonitor(host: "no host at all").monitor)
         world.settle()
-        #expect(nonsense.statuses == [.unsatisfied])
+        #expect(nonsense.all.map(\.status) == [.unsatisfied])
         #expect(world.resolver.names == ["api.test"])
         second.cancel()
         #expect(world.finish() == [])
@@ -300,11 +282,11 @@ struct NetworkMonitorTests {
         let (monitor, _) = world.makeMonitor(host: "api.test")
         let (heard, observation) = observe(monitor)
         world.advance(by: .milliseconds(500))
-        #expect(heard.paths.isEmpty)
+        #expect(heard.all.isEmpty)
 
         world.host("api.test", "192.0.2.1")
         world.advance(by: .seconds(1))
-        #expect(heard.statuses == [.satisfied])
+        #expect(heard.all.map(\.status) == [.satisfied])
         observation.cancel()
         #expect(world.finish() == [])
     }
@@ -332,9 +314,9 @@ struct NetworkMonitorTests {
         let (heard, observation) = observe(world.makeMonitor(host: "api.test").monitor)
         world.machine.fail(.refused(SystemCallError(.netlink, code: 1)))
         world.settle()
-        #expect(heard.statuses == [.unknown])
+        #expect(heard.all.map(\.status) == [.unknown])
         world.advance(by: .seconds(2))
-        #expect(heard.statuses == [.unknown, .unsatisfied])
+        #expect(heard.all.map(\.status) == [.unknown, .unsatisfied])
 
         #expect(world.load("http://api.test/").body == "/")
         observation.cancel()

@@ -1,19 +1,12 @@
 import AFFaults
-import AFLoop
-import AFNetworkingTesting
-import AFTestFixtures
-import AFTestSupport
-import AFURLSession
-import Foundation
 import Glibc
-import Testing
 
 extension LoopbackTests.Alone {
     @Test func `M11 an upload of two hundred megabytes from a file takes next to no memory`() async {
         await #expect(processExitsWith: .success) {
             let server = try TestServer()
             server.route("PUT", "/1") { .text("\($0.bodyByteCount)") }
-            let folder = try UploadFolder()
+            let folder = try ScratchFolder()
             let file = try folder.sparseFile(of: 200 << 20)
             let session = URLSession.loopback()
             _ = try await session.outcome(of: server.url("/warm"))
@@ -31,7 +24,7 @@ extension LoopbackTests.Alone {
         await #expect(processExitsWith: .success) {
             let server = try TestServer()
             server.route("PUT", "/1", .text("x"))
-            let folder = try UploadFolder()
+            let folder = try ScratchFolder()
             let session = URLSession.loopback()
             for missing in [folder.url.appendingPathComponent("missing"), folder.url] {
                 for stream in [InputStream(fileAtPath: missing.path), InputStream(url: missing)] {

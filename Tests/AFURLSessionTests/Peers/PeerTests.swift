@@ -1,13 +1,5 @@
-import AFLoop
-import AFNetworkingTesting
 import AFSecurity
 import AFTLS
-import AFTestFixtures
-import AFTestSupport
-import AFURLSession
-import AFVirtualWorld
-import Foundation
-import Testing
 
 /// What was measured to go wrong with other clients on Linux (M1 to M22), tried with this one.
 ///
@@ -176,7 +168,7 @@ struct PeerTests {
     }
 
     @Test func `M18 a download that is cancelled leaves what is needed to go on`() async throws {
-        let content = UploadFolder.pattern(400_000)
+        let content = pattern(400_000)
         server.route("GET", "/1") { request in
             let reply = ServerReply.file(content, entityTag: "\"1\"", to: request)
             return request.headers["Range"] == nil ? reply.stalling(after: 200_000) : reply

@@ -1,10 +1,4 @@
-import AFLoop
-import AFNetworkingTesting
 import AFTLS
-import AFTestFixtures
-import AFURLSession
-import Foundation
-import Testing
 
 extension ProxyTests {
     /// Proxies behind real sockets.

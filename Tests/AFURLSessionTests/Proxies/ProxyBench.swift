@@ -1,24 +1,14 @@
-import AFNetworkingTesting
 import AFTLS
-import AFTestSupport
-import AFURLSession
-import AFVirtualWorld
-import Foundation
-import Testing
 
 /// Requests through proxies, in a world of their own.
 enum ProxyTests {}
 
-/// A virtual world with a proxy at `proxy.test`, which plays one script per connection, and the last one on all further
-/// ones. A connection past the proxy is `log`ged as well, by the name of `direct`.
-final class ProxyBench {
-    typealias Stage = LayeredServer.Stage
-
+/// Requests of a session by a proxy that plays scripts.
+final class ProxyBench: LayeredBench {
     let world = VirtualWorld()
     let log = LayeredServer.Log()
     let direct = LayeredServer.Log()
-
-    static let granted = "HTTP/1.1 200 OK\r\n\r\n"
+    var system: VirtualSystem { world }
 
     /// - Parameters:
     ///   - url: The proxy for everything.
@@ -33,71 +23,19 @@ final class ProxyBench {
         world.configure(configure)
     }
 
-    func proxy(_ stages: Stage..., host: String = "proxy.test", port: UInt16 = 3128) {
-        proxy(scripts: [stages], host: host, port: port)
-    }
-
-    func proxy(scripts: [[Stage]], host: String = "proxy.test", port: UInt16 = 3128, log: LayeredServer.Log? = nil) {
-        var next = 0
-        let log = log ?? self.log
-        world.serve(host, port: port) {
-            defer { next += 1 }
-            return LayeredServer(scripts[min(next, scripts.count - 1)], log)
-        }
-    }
-
-    /// A server that is there to be reached without a proxy.
-    func serveDirectly(_ host: String, port: UInt16 = 80) {
-        let log = direct
-        world.serve(host, port: port) { LayeredServer([.echo], log) }
-    }
-
     func send(_ url: String, fields: [String: String] = [:]) -> TaskEvents {
         let events = world.send("GET", url, fields: fields)
         world.run { events.isComplete }
         return events
     }
 
-    /// Where connections led, in order.
-    var hosts: [String] { world.network.connections.map(\.host) }
-
     func finish() -> [String] { world.finish() }
 }
 
 extension TaskEvents {
     var failure: LoadFailure? { error?.loadFailure }
+    var phase: LoadFailure.Phase? { failure?.phase }
     var isRefusedByProxy: Bool { failure?.reason == .proxy && failure?.phase == .proxy }
-}
-
-/// A server that speaks TLS in memory, and the authority that vouches for it.
-struct MemorySite {
-    let authority: CertificateAuthority
-    let issued: IssuedCertificate
-    let context: MemoryServer.Context
-
-    init(_ host: String, _ version: TLSVersion = .v1_3, tickets: Int32 = 0, by authority: CertificateAuthority? = nil)
-        throws
-    {
-        let authority = try authority ?? CertificateAuthority()
-        try self.init(try authority.issue(for: host), version, tickets: tickets, by: authority)
-    }
-
-    init(
-        _ issued: IssuedCertificate,
-        _ version: TLSVersion = .v1_3,
-        tickets: Int32 = 0,
-        by authority: CertificateAuthority
-    ) throws {
-        self.authority = authority
-        self.issued = issued
-        context = try MemoryServer.Context(issued, version, tickets: tickets)
-    }
-
-    var tls: TLSConfiguration {
-        var tls = TLSConfiguration()
-        tls.anchors = .certificates([authority.certificate])
-        return tls
-    }
 }
 
 /// What Basic authentication sends.

@@ -1,20 +1,14 @@
 import AFFaults
-import AFLoop
 import AFSecurity
-import AFTestFixtures
-import AFTestSupport
 import AFTransport
-import AFVirtualWorld
 import AFWire
-import Foundation
-import Testing
 
 @testable import AFURLSession
 @testable import AFURLTypes
 
 extension ProxyTests {
     @Suite("Where proxies are set")
-    struct Settings {
+    final class Settings: WorldSuite {
         private func proxy(_ variables: [String: String], _ url: String) throws -> String? {
             let rules = ProxySelection(ProxyEnvironment(variables), agent: HTTPHeaders())
             let route = try rules.route(for: try RequestURL(url).endpoint)?.text
@@ -84,7 +78,6 @@ extension ProxyTests {
         }
 
         @Test func `T-PRX-14 the environment is read once, when the session is made`() {
-            let world = VirtualWorld()
             let reads = Watched(0)
             world.environment = {
                 reads.change { $0 += 1 }
@@ -99,7 +92,6 @@ extension ProxyTests {
             for path in ["1", "2", "3"] { #expect(world.load("http://api.test/\(path)").error == nil) }
 
             #expect(reads.value == 1 && log.heads.count == 3)
-            #expect(world.finish() == [])
         }
 
         @Test func `T-PRX-14 a configuration that sets proxies, or wants none, leaves the environment unread`() throws {
@@ -190,7 +182,6 @@ extension ProxyTests {
 
         @Test("T-PRX-11 T-PRX-15 a variable that is no proxy fails the task", arguments: ["http", "https", "all"])
         func wrongVariable(scheme: String) {
-            let world = VirtualWorld()
             world.environment = { ["\(scheme)_proxy": "ftp://me:secret@proxy.test"] }
             world.serveEcho("api.test")
 
@@ -200,7 +191,6 @@ extension ProxyTests {
             #expect(events.failure?.message.contains("\(scheme)_proxy") == true)
             #expect(events.failure?.message.contains("secret") == false)
             #expect(world.network.connections.isEmpty)
-            #expect(world.finish() == [])
         }
 
         @Test func `fields for tunnels are checked`() throws {

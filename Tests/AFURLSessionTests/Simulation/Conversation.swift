@@ -1,10 +1,3 @@
-import AFBase
-import AFLoop
-import AFTestSupport
-import AFURLSession
-import AFVirtualWorld
-import Foundation
-
 /// One seeded run: sessions, hosts, tasks, everything that happens to them, and what
 /// the oracle has to say about it.
 final class Conversation {

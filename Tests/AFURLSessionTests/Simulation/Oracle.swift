@@ -1,7 +1,3 @@
-import AFURLSession
-import AFVirtualWorld
-import Foundation
-
 /// What must be true of every conversation, whatever happened in it.
 struct Oracle {
     private(set) var violations: [String] = []

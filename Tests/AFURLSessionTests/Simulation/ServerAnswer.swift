@@ -1,5 +1,3 @@
-import AFVirtualWorld
-
 /// Puts one answer on the wire as its behaviour demands.
 struct ServerAnswer {
     private let behaviour: Behaviour

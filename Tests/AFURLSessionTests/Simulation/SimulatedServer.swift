@@ -1,5 +1,3 @@
-import AFVirtualWorld
-
 /// What the servers of a conversation saw and said.
 final class ServerBook {
     struct Note {

@@ -1,7 +1,3 @@
-import AFVirtualWorld
-import Foundation
-import Testing
-
 /// Whole sessions against simulated servers, from seeds.
 ///
 /// `AFNET_SIMULATION_SEEDS` sets how many conversations are held, and

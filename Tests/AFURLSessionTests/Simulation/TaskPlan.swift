@@ -1,6 +1,3 @@
-import AFTestSupport
-import AFVirtualWorld
-
 /// What one simulated task asks for, and what becomes of it.
 struct TaskPlan {
     enum Style {

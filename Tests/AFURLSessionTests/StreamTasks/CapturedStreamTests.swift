@@ -1,9 +1,3 @@
-import AFBase
-import AFLoop
-import AFVirtualWorld
-import Foundation
-import Testing
-
 @testable import AFURLSession
 @testable import AFURLTypes
 
@@ -13,7 +7,7 @@ struct CapturedStreamTests {
     private let held = Lock<HandedStreams?>(nil)
 
     /// Streams to a peer of which the kernel takes 64 KiB, and 200,000 bytes are written.
-    private func capture(_ script: [ScriptStep]) {
+    private func capture(_ script: [ServerStep]) {
         world.network.link.sendCapacity = 64 << 10
         world.serve("api.test") { ScriptedServer(script) }
         let held = held
@@ -95,7 +89,7 @@ struct CapturedStreamTests {
     }
 
     @Test func `bytes left arrive at a peer that takes some of them now and then`() throws {
-        let pause = [ScriptStep.delay(.seconds(50)), .startReading, .stopReading]
+        let pause = [ServerStep.delay(.seconds(50)), .startReading, .stopReading]
         let slow = [.stopReading] + pause + pause + pause + [.startReading, .expectBytes(200_000), .close]
         world.network.link.latency = 1_000_000...1_000_000
         capture(slow)

@@ -1,9 +1,3 @@
-import AFBase
-import AFLoop
-import AFTestSupport
-import AFURLSession
-import Foundation
-
 /// Everything that is heard of stream tasks, in order.
 final class StreamLog: URLSessionStreamDelegate, URLSessionDataDelegate {
     enum Event: Hashable, Sendable {

@@ -1,7 +1,3 @@
-import AFVirtualWorld
-import Foundation
-import Testing
-
 @testable import AFURLSession
 
 /// Orders of events that put a stream between two states.

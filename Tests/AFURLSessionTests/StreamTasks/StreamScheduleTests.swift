@@ -1,7 +1,3 @@
-import AFTestSupport
-import AFVirtualWorld
-import Testing
-
 @testable import AFURLSession
 @testable import AFURLTypes
 

@@ -1,10 +1,4 @@
-import AFLoop
-import AFNetworkingTesting
 import AFTLS
-import AFTestSupport
-import AFURLSession
-import Foundation
-import Testing
 
 /// Stream tasks against real servers on the loopback interface.
 enum StreamTaskTests {}

@@ -1,13 +1,8 @@
-import AFLoop
-import AFVirtualWorld
-import Foundation
-import Testing
-
 @testable import AFURLSession
 @testable import AFURLTypes
 
 @Suite("Streams in virtual time")
-struct VirtualStreamTests {
+final class VirtualStreamTests: WorldSuite {
     private let log = StreamLog()
 
     private func task(in world: VirtualWorld, _ configure: (URLSessionConfiguration) -> Void = { _ in })
@@ -28,7 +23,6 @@ struct VirtualStreamTests {
     }
 
     @Test func `a read that takes too long fails with what had come, and all others with it`() {
-        let world = VirtualWorld()
         world.script("api.test", .reply("ab"), .delay(.seconds(100)), .reply("cd"), .stall)
         let task = task(in: world)
         log.read(task, 4, 4, timeout: 5)
@@ -47,11 +41,9 @@ struct VirtualStreamTests {
         task.closeWrite()
         world.run()
         #expect(events.suffix(2) == [.writeClosed, .completed(-1001)])
-        #expect(world.finish() == [])
     }
 
     @Test func `a write whose peer does not read fails, and reading goes on`() {
-        let world = VirtualWorld()
         world.script("api.test", .stopReading, .delay(.seconds(20)), .reply("hello"), .stall)
         let task = task(in: world)
         log.write(task, String(repeating: "x", count: 4 << 20), timeout: 10)
@@ -65,11 +57,9 @@ struct VirtualStreamTests {
         task.cancel()
         world.run()
         #expect(events.last == .completed(-999))
-        #expect(world.finish() == [])
     }
 
     @Test func `times stand still while the task is suspended, and so does the stream`() {
-        let world = VirtualWorld()
         world.script("api.test", .delay(.seconds(2)), .reply("late"), .stall)
         let task = task(in: world)
         log.read(task, 4, 4, timeout: 5)
@@ -91,11 +81,9 @@ struct VirtualStreamTests {
         #expect(events.count == 1)
         world.advance(by: .milliseconds(200))
         #expect(events.last == .readFailed(-1001, nil))
-        #expect(world.finish() == [])
     }
 
     @Test func `a read may wait in vain before there is a connection`() {
-        let world = VirtualWorld()
         world.host("api.test", "192.0.2.1")
         world.set(.neverAnswers, for: "192.0.2.1")
         let task = task(in: world) { $0.timeoutIntervalForRequest = 30 }
@@ -108,11 +96,9 @@ struct VirtualStreamTests {
         world.advance(by: .seconds(20))
         #expect(events == [.readFailed(-1001, nil), .writeFailed(-1001), .completed(-1001)])
         #expect(log.error.withLock { $0?.loadFailure?.phase } == .connecting)
-        #expect(world.finish() == [])
     }
 
     @Test func `a stream that is asked for nothing stays, until its time as a whole is over`() {
-        let world = VirtualWorld()
         world.script("api.test", .stall)
         let task = task(in: world) {
             $0.timeoutIntervalForRequest = 1
@@ -124,7 +110,6 @@ struct VirtualStreamTests {
         #expect(events == [] && task.state == .running)
         world.advance(by: .seconds(201))
         #expect(events == [.completed(-1001)])
-        #expect(world.finish() == [])
     }
 
     @Test(arguments: 0..<20)

@@ -1,11 +1,4 @@
-import AFBase
-import AFLoop
-import AFNetworkingTesting
 import AFTLS
-import AFTestSupport
-import AFURLSession
-import Foundation
-import Testing
 
 extension SecuredTests {
     /// What delegates can say about a server.
@@ -116,7 +109,7 @@ extension SecuredTests {
             let outcome = try await site.session(delegate: delegate, untrusting).outcome(of: site.server.url("/hello"))
 
             #expect(outcome.text == "hello")
-            #expect(delegate.methods.value == [NSURLAuthenticationMethodServerTrust])
+            #expect(delegate.methods == [NSURLAuthenticationMethodServerTrust])
         }
 
         @Test func `no delegate is asked about a server that an evaluator refused`() async throws {

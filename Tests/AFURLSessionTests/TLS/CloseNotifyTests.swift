@@ -1,9 +1,4 @@
-import AFNetworkingTesting
 import AFTLS
-import AFTestSupport
-import AFURLSession
-import Foundation
-import Testing
 
 extension SecuredTests {
     /// How a connection ends, and what that says about the body before it.

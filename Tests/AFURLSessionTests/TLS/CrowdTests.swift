@@ -1,12 +1,4 @@
-import AFBase
-import AFLoop
-import AFNetworkingTesting
 import AFTLS
-import AFTestFixtures
-import AFTestSupport
-import AFURLSession
-import Foundation
-import Testing
 
 extension SecuredTests {
     /// Many tasks at once.

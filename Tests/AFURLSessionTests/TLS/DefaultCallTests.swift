@@ -1,12 +1,4 @@
-import AFBase
-import AFLoop
-import AFNetworkingTesting
 import AFTLS
-import AFTestFixtures
-import AFTestSupport
-import AFURLSession
-import Foundation
-import Testing
 
 extension SecuredTests {
     /// A delegate's own method may call the default implementation of the `async` form, or of another delegate. The session

@@ -1,7 +1,3 @@
-import AFNetworkingTesting
-import Foundation
-import Testing
-
 @testable import AFTLS
 @testable import AFURLSession
 @testable import AFURLTypes
@@ -30,64 +26,6 @@ extension SecuredTests {
 
             #expect(frozen.url.endpoint.host.serverName == name)
             #expect(HostnameMatcher.matches(certificate, try #require(PeerName(frozen.url.endpoint.host.text))))
-        }
-
-        @Test(
-            arguments: ["xn--example-.com", "xn--.com", "xn--a.example"]
-        )
-        func `T-TLS-45 a label that says nothing, or what ASCII could say, matches no certificate`(host: String) throws
-        {
-            let authority = try CertificateAuthority()
-            let site = try authority.issue(for: host)
-            let trust = ServerTrust(
-                servedChain: site.chain,
-                host: host,
-                anchors: .certificates([authority.certificate])
-            )
-
-            #expect(trust.evaluation.failure?.reason == .name)
-        }
-
-        @Test(arguments: [1e19, -1e19, .infinity, -.infinity, .nan, 1e12] as [Double])
-        func `a date may be any, and far from all years no certificate is valid`(seconds: Double) throws {
-            let authority = try CertificateAuthority()
-            let trust = ServerTrust(
-                servedChain: try authority.issue(for: "a.test").chain,
-                host: "a.test",
-                anchors: .certificates([authority.certificate]),
-                at: Date(timeIntervalSince1970: seconds)
-            )
-
-            #expect(!trust.evaluation.isTrusted && abs(trust.date.timeIntervalSince1970) >= 1e12)
-        }
-
-        /// OpenSSL leaves out of a context, without a word, what it had no memory for when that was made.
-        @Test func `a context with which a handshake has failed is not used for another one`() throws {
-            let rules = SecurityContext(
-                id: 1,
-                configuration: TLSConfiguration(),
-                evaluator: nil,
-                fingerprint: [],
-                sessionsPerPeer: 1
-            )
-            let first = try rules.context()
-            #expect(try rules.context() === first)
-
-            rules.forgetContext()
-
-            #expect(try rules.context() !== first)
-        }
-
-        /// Half a check is worse than none: who relies on it believes it was made.
-        @Test func `T-TLS-58 nothing offers to check revocation, and the documentation says so`() throws {
-            let settings = Mirror(reflecting: TLSConfiguration()).children.compactMap(\.label)
-            let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-                .appendingPathComponent("../../../Sources/AFTransport/Trust/TLSConfiguration.swift")
-
-            for word in ["revo", "ocsp", "staple", "crl"] {
-                #expect(!settings.contains { $0.lowercased().contains(word) })
-            }
-            #expect(try String(contentsOf: source, encoding: .utf8).contains("does not check revocation"))
         }
     }
 }

@@ -1,10 +1,4 @@
-import AFBase
-import AFLoop
-import AFNetworkingTesting
 import AFTLS
-import AFURLSession
-import Foundation
-import Testing
 
 extension SecuredTests {
     /// Which name, which moment, which authorities a server is judged by, and on which ways.

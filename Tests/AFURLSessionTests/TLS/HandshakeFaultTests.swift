@@ -1,13 +1,7 @@
 import AFFaults
-import AFNetworkingTesting
 import AFTLS
-import AFTestFixtures
-import AFTestSupport
-import AFURLSession
 import CAFLinux
-import Foundation
 import Glibc
-import Testing
 
 extension LoopbackTests.Alone {
     // MARK: - Handshakes that do not come to their end

@@ -1,9 +1,4 @@
-import AFNetworkingTesting
 import AFTLS
-import AFTestFixtures
-import AFURLSession
-import Foundation
-import Testing
 
 extension SecuredTests {
     /// Who learns who we are.

@@ -1,9 +1,3 @@
-import AFNetworkingTesting
-import AFTestSupport
-import AFURLSession
-import Foundation
-import Testing
-
 extension SecuredTests {
     struct LateChallenges {
         @Test("T-API-06 no challenge follows the completion of its task", arguments: [true, false])

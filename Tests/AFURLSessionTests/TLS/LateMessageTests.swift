@@ -1,8 +1,4 @@
-import AFNetworkingTesting
 import AFTLS
-import AFURLSession
-import Foundation
-import Testing
 
 extension SecuredTests {
     /// What a server sends on an idle connection.

@@ -1,9 +1,5 @@
 import AFFaults
-import AFNetworkingTesting
 import AFTLS
-import AFURLSession
-import Foundation
-import Testing
 
 extension SecuredTests {
     /// Servers that go on negotiating when all is said.

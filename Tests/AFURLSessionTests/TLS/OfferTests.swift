@@ -1,7 +1,3 @@
-import AFNetworkingTesting
-import Foundation
-import Testing
-
 extension SecuredTests {
     /// What a session offers to a server.
     struct Offers {

@@ -1,12 +1,8 @@
-import AFNetworkingTesting
-import AFTestSupport
-import AFURLSession
-import Foundation
-import Testing
-
 extension SecuredTests {
     /// Authorities that the program made itself, with the flaws that strict rules find in them.
     struct OwnAuthorities {
+        private let log = EventLog()
+
         private func site(_ change: (inout CertificateTemplate) -> Void) throws -> SecuredSite {
             let root = try CertificateAuthority("My CA", change)
             return try SecuredSite(authority: root, try root.issue(for: "127.0.0.1", "localhost"))
@@ -15,7 +11,6 @@ extension SecuredTests {
         @Test func `a root without a key usage is taken, and the events and metrics tell of it`() async throws {
             let site = try site { $0.keyUsage = nil }
             let lines = Watched<[String]>([])
-            let log = EventLog()
             let session = URLSession.loopback(delegate: log) { configuration in
                 configuration.tls = site.tls
                 configuration.eventMonitors = [LoggingMonitor { line in lines.change { $0.append(line) } }]
@@ -41,7 +36,6 @@ extension SecuredTests {
             let root = try CertificateAuthority("My CA") { $0.keyUsage = nil }
             let site = try SecuredSite(authority: root, try root.issue(for: "127.0.0.1", "localhost"))
             site.server.route("GET", "/bye", ServerReply.text("bye").keepAlive(false))
-            let log = EventLog()
             let session = URLSession.loopback(delegate: log) { $0.tls = site.tls }
 
             for _ in 1...2 { #expect(try await session.outcome(of: site.server.url("/bye")).text == "bye") }
@@ -54,7 +48,6 @@ extension SecuredTests {
 
         @Test func `a root that is in order has nothing to tell of`() async throws {
             let site = try site { _ in }
-            let log = EventLog()
 
             site.session(delegate: log).dataTask(with: site.server.url("/hello")).resume()
             try await log.finished()

@@ -1,8 +1,4 @@
-import AFLoop
-import AFNetworkingTesting
 import AFTLS
-import Foundation
-import Testing
 
 @testable import AFURLSession
 @testable import AFURLTypes

@@ -1,16 +1,15 @@
-import AFBase
-import AFLoop
-import AFNetworkingTesting
 import AFTLS
-import AFTestFixtures
-import AFTestSupport
-import AFURLSession
-import Foundation
-import Testing
 
 extension SecuredTests {
     /// The rules are replaced while requests are on their way.
     struct PolicyChange {
+        private let outcomes = Outcomes()
+        private let site: SecuredSite
+
+        init() throws {
+            site = try SecuredSite()
+        }
+
         /// Which rules follow, and who changes them: the program sets the session's property, or the evaluator changes and
         /// tells the session.
         enum Successor: CaseIterable {
@@ -44,7 +43,6 @@ extension SecuredTests {
 
         @Test("a request in the queue gets a connection of the new rules, T-TLS-12", arguments: matrix)
         func queued(version: TLSVersion, successor: Successor) async throws {
-            let site = try SecuredSite()
             site.server.route("GET", "/held", ServerReply.text("late").held(until: "go"))
             let (running, waiting) = (Outcomes(), Outcomes())
             let session = site.narrowSession { tls in
@@ -71,7 +69,6 @@ extension SecuredTests {
 
         @Test("a delegate that now answers otherwise is asked about a server again, T-TLS-12", arguments: [1, 2])
         func otherAnswers(times: Int) async throws {
-            let site = try SecuredSite()
             let asked = Lock(0)
             let delegate = TrustDelegate { challenge in
                 asked.withLock { $0 += 1 }
@@ -95,9 +92,7 @@ extension SecuredTests {
 
         @Test("a lookup under way leads to a connection of the new rules, T-TLS-12", arguments: Successor.allCases)
         func dialling(successor: Successor) async throws {
-            let site = try SecuredSite()
             let resolver = HeldNames()
-            let outcomes = Outcomes()
             try await OwnWorld.run(
                 names: resolver,
                 { configuration in
@@ -121,7 +116,6 @@ extension SecuredTests {
 
         @Test("a request whose body is being got ready is sent under the new rules, T-TLS-12", arguments: matrix)
         func preparing(version: TLSVersion, successor: Successor) async throws {
-            let site = try SecuredSite()
             site.server.route("POST", "/hello", .text("hello"))
             let asked = Watched<[@Sendable (InputStream?) -> Void]>([])
             let delegate = SlowStreamSource(asked)
@@ -142,9 +136,7 @@ extension SecuredTests {
 
         @Test("a handshake under way is given up, T-TLS-12", arguments: matrix)
         func handshaking(version: TLSVersion, successor: Successor) async throws {
-            let site = try SecuredSite()
             site.server.script(on: .connection(1), .pause(until: "go"), .handshake, .serve)
-            let outcomes = Outcomes()
             let session = site.narrowSession { tls in
                 tls.speak(version)
                 tls.evaluator = successor.first
@@ -164,12 +156,10 @@ extension SecuredTests {
 
         @Test("a question to a delegate is asked again under the new rules, T-TLS-12", arguments: matrix)
         func deliberating(version: TLSVersion, successor: Successor) async throws {
-            let site = try SecuredSite()
             let isGated = Lock(true)
             let delegate = TrustDelegate { challenge in
                 isGated.withLock { $0 } ? nil : TrustDelegate.trusting(challenge)
             }
-            let outcomes = Outcomes()
             let session = site.session(delegate: delegate) { tls in
                 tls.speak(version)
                 tls.evaluator = successor.first
@@ -188,7 +178,6 @@ extension SecuredTests {
 
         @Test("a response under way ends as it began, and its connection with it, T-TLS-12", arguments: matrix)
         func receiving(version: TLSVersion, successor: Successor) async throws {
-            let site = try SecuredSite()
             site.server.script(
                 .expectRequest,
                 .send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nfirst"),
@@ -196,7 +185,6 @@ extension SecuredTests {
                 .send("after"),
                 .expectEnd
             )
-            let outcomes = Outcomes()
             let session = site.session { tls in
                 tls.speak(version)
                 tls.evaluator = successor.first
@@ -217,7 +205,6 @@ extension SecuredTests {
 
         @Test("an idle connection of former rules is closed at once, T-TLS-12", arguments: matrix)
         func idle(version: TLSVersion, successor: Successor) async throws {
-            let site = try SecuredSite()
             let session = site.session { tls in
                 tls.speak(version)
                 tls.evaluator = successor.first
@@ -231,7 +218,6 @@ extension SecuredTests {
 
         @Test("a request that must be sent again is sent under the new rules, T-TLS-12", arguments: matrix)
         func redialling(version: TLSVersion, successor: Successor) async throws {
-            let site = try SecuredSite()
             site.server.script(
                 .expectRequest,
                 .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"),
@@ -239,7 +225,6 @@ extension SecuredTests {
                 .pause(until: "go"),
                 .close
             )
-            let outcomes = Outcomes()
             let session = site.session { tls in
                 tls.speak(version)
                 tls.evaluator = successor.first
@@ -258,7 +243,6 @@ extension SecuredTests {
 
         @Test("a handshake for a request that is sent again is given up too, T-TLS-12", arguments: matrix)
         func redialUnderWay(version: TLSVersion, successor: Successor) async throws {
-            let site = try SecuredSite()
             site.server.script(
                 .expectRequest,
                 .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"),
@@ -266,7 +250,6 @@ extension SecuredTests {
                 .close
             )
             site.server.script(on: .connection(2), .pause(until: "go"), .handshake, .serve)
-            let outcomes = Outcomes()
             let session = site.session { tls in
                 tls.speak(version)
                 tls.evaluator = successor.first
@@ -285,9 +268,7 @@ extension SecuredTests {
 
         @Test("a task that waits under new rules can be cancelled, T-TLS-12", arguments: TLSVersion.allCases)
         func cancelledLater(version: TLSVersion) async throws {
-            let site = try SecuredSite()
             site.server.script(on: .every, .pause(until: "go"), .handshake, .serve)
-            let outcomes = Outcomes()
             let session = site.narrowSession { $0.speak(version) }
             let tasks = (1...3).map { _ in
                 session.dataTask(with: site.server.url("/hello"), completionHandler: outcomes.handler)
@@ -312,7 +293,6 @@ extension SecuredTests {
 
         @Test("rules that change while an evaluator judges hold for the request at once, T-TLS-12", arguments: matrix)
         func judging(version: TLSVersion, successor: Successor) async throws {
-            let site = try SecuredSite()
             let (meanwhile, isFirst) = (Lock<(@Sendable () -> Void)?>(nil), Lock(true))
             let judge = SwitchedEvaluator([7]) { meanwhile.withLock { $0 }?() }
             let session = site.session { tls in
@@ -343,7 +323,6 @@ extension SecuredTests {
 
         @Test("a pipelined, a suspended and a repeated request follow an evaluator that changes itself, T-TLS-12")
         func waiting() async throws {
-            let site = try SecuredSite()
             site.server.route("GET", "/held", ServerReply.text("late").held(until: "go"))
             let evaluator = SwitchedEvaluator([7])
             let session = site.narrowSession { $0.evaluator = evaluator }
@@ -369,7 +348,6 @@ extension SecuredTests {
         }
 
         @Test func `T-TLS-84 evaluators of two types with equal bytes share nothing`() async throws {
-            let site = try SecuredSite()
             let session = site.session { $0.evaluator = FixedEvaluator([7]) { _ in .accept } }
             #expect(try await session.outcome(of: site.server.url("/hello")).text == "hello")
 
@@ -380,9 +358,7 @@ extension SecuredTests {
 
         @Test("rules that change with every request are each kept, T-TLS-13", arguments: TLSVersion.allCases)
         func restless(version: TLSVersion) async throws {
-            let site = try SecuredSite()
             let session = site.session { $0.speak(version) }
-            let outcomes = Outcomes()
             let mutator = Task.detached {
                 for number in 1...300 {
                     session.tls.evaluator = number % 2 == 0 ? FixedEvaluator.refusing : FixedEvaluator.accepting
@@ -405,7 +381,6 @@ extension SecuredTests {
 
         @Test("an evaluator that changes itself is asked for a copy that does not, T-TLS-13", arguments: [[7], nil])
         func mutableEvaluator(fingerprint: [UInt8]?) async throws {
-            let site = try SecuredSite()
             let evaluator = SwitchedEvaluator(fingerprint)
             let session = site.session { $0.evaluator = evaluator }
             #expect(try await session.outcome(of: site.server.url("/hello")).text == "hello")
@@ -420,7 +395,6 @@ extension SecuredTests {
 
         @Test("a change is noticed also if the copies are values without a fingerprint, T-TLS-13")
         func mutableEvaluatorOfValues() async throws {
-            let site = try SecuredSite()
             let evaluator = SwitchedEvaluator(nil, copiesAreValues: true)
             let session = site.session { $0.evaluator = evaluator }
             #expect(try await session.outcome(of: site.server.url("/hello")).text == "hello")

@@ -1,9 +1,4 @@
-import AFNetworkingTesting
 import AFTLS
-import AFTestFixtures
-import AFURLSession
-import Foundation
-import Testing
 
 extension SecuredTests {
     /// The first promise: to a server that fails the policy we send no byte of the

@@ -1,8 +1,4 @@
-import AFNetworkingTesting
 import AFTLS
-import AFURLSession
-import Foundation
-import Testing
 
 extension SecuredTests {
     /// Servers with which no connection comes about.

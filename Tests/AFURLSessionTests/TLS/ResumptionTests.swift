@@ -1,10 +1,4 @@
-import AFBase
-import AFLoop
-import AFNetworkingTesting
 import AFTLS
-import AFURLSession
-import Foundation
-import Testing
 
 extension SecuredTests {
     /// A short handshake skips the certificates, so it happens only where they would be judged alike.

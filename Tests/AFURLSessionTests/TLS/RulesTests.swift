@@ -1,7 +1,5 @@
-import AFBase
 import AFTLS
 import CAFOpenSSL
-import Testing
 
 @testable import AFURLSession
 @testable import AFURLTypes

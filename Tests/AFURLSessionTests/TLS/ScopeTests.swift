@@ -1,11 +1,4 @@
-import AFBase
-import AFLoop
-import AFNetworkingTesting
 import AFTLS
-import AFTestFixtures
-import AFTestSupport
-import Foundation
-import Testing
 
 @testable import AFURLSession
 @testable import AFURLTypes
@@ -151,14 +144,20 @@ extension SecuredTests {
                 configuration.tls = site.tls
                 configuration.urlCredentialStorage = nil
             }
-            func load(by delegate: Passwords) async throws -> Outcome {
+            func load(by delegate: TaskTrustDelegate) async throws -> Outcome {
                 let outcomes = Outcomes()
                 let task = session.dataTask(with: site.server.url("/private"), completionHandler: outcomes.handler)
                 task.delegate = delegate
                 task.resume()
                 return try await outcomes.first()
             }
-            let (one, other) = (Passwords("one"), Passwords(nil))
+            let one = TaskTrustDelegate { challenge in
+                guard challenge.protectionSpace.serverTrust == nil, challenge.previousFailureCount == 0 else {
+                    return (.performDefaultHandling, nil)
+                }
+                return (.useCredential, URLCredential(user: "u", password: "one", persistence: .forSession))
+            }
+            let other = TaskTrustDelegate { _ in (.performDefaultHandling, nil) }
 
             #expect(try await load(by: one).text == "secret")
             #expect(try await load(by: one).text == "secret")
@@ -168,26 +167,5 @@ extension SecuredTests {
             #expect(try await load(by: other).status == 401)
             #expect(site.server.requests.dropFirst(count).allSatisfy { $0.headers["Authorization"] == nil })
         }
-    }
-}
-
-/// Answers about passwords; it leaves servers to the session.
-private final class Passwords: URLSessionTaskDelegate {
-    private let password: String?
-
-    init(_ password: String?) {
-        self.password = password
-    }
-
-    func urlSession(
-        _ session: URLSession,
-        task: URLSessionTask,
-        didReceive challenge: URLAuthenticationChallenge,
-        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
-    ) {
-        guard challenge.protectionSpace.serverTrust == nil, let password, challenge.previousFailureCount == 0 else {
-            return completionHandler(.performDefaultHandling, nil)
-        }
-        completionHandler(.useCredential, URLCredential(user: "u", password: password, persistence: .forSession))
     }
 }

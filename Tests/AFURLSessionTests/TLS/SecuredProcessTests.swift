@@ -1,11 +1,6 @@
 import AFFaults
-import AFNetworkingTesting
 import AFTLS
-import AFTestFixtures
-import AFURLSession
-import Foundation
 import Glibc
-import Testing
 
 extension LoopbackTests.Alone {
     // MARK: - The end of the process
@@ -35,7 +30,7 @@ extension LoopbackTests.Alone {
 
     @Test func `T-TLS-75 a configuration file of OpenSSL changes nothing`() async {
         await #expect(processExitsWith: .success) {
-            let folder = try TemporaryFolder()
+            let folder = try ScratchFolder()
             let file = try folder.write(
                 """
                 openssl_conf = start
@@ -65,7 +60,7 @@ extension LoopbackTests.Alone {
 
     @Test func `T-TLS-75 a configuration file that cannot be read is not even missed`() async {
         await #expect(processExitsWith: .success) {
-            let folder = try TemporaryFolder()
+            let folder = try ScratchFolder()
             setenv("OPENSSL_CONF", try folder.write("[[[ = \u{1}\n.include /dev/full\n", "openssl.cnf"), 1)
             setenv("OPENSSL_MODULES", folder.path, 1)
             setenv("OPENSSL_ENGINES", folder.path, 1)
@@ -77,7 +72,7 @@ extension LoopbackTests.Alone {
 
     @Test func `T-TLS-74 a key log is not written because the environment names one`() async {
         await #expect(processExitsWith: .success) {
-            let folder = try TemporaryFolder()
+            let folder = try ScratchFolder()
             setenv("SSLKEYLOGFILE", folder.path + "/keys", 1)
             let site = try SecuredSite()
 
@@ -92,7 +87,7 @@ extension LoopbackTests.Alone {
 
     @Test func `T-TLS-75 SSL_CERT_FILE counts only where the anchors are the system's`() async {
         await #expect(processExitsWith: .success) {
-            let folder = try TemporaryFolder()
+            let folder = try ScratchFolder()
             let site = try SecuredSite()
             setenv("SSL_CERT_FILE", try folder.write(site.authority.pem, "roots.pem"), 1)
             setenv("SSL_CERT_DIR", folder.path, 1)
@@ -112,7 +107,7 @@ extension LoopbackTests.Alone {
 
     @Test func `T-TLS-57 without authorities nothing is dialled in vain and nothing is trusted`() async {
         await #expect(processExitsWith: .success) {
-            let folder = try TemporaryFolder()
+            let folder = try ScratchFolder()
             setenv("SSL_CERT_FILE", folder.path + "/missing.pem", 1)
             setenv("SSL_CERT_DIR", folder.path, 1)
             let site = try SecuredSite()
@@ -139,7 +134,7 @@ extension LoopbackTests.Alone {
 
     @Test func `T-TLS-57 one bad authority among good ones costs only itself, an empty file costs all`() async {
         await #expect(processExitsWith: .success) {
-            let folder = try TemporaryFolder()
+            let folder = try ScratchFolder()
             let site = try SecuredSite()
             let bad = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"
             let url = site.server.url("/hello")
@@ -155,22 +150,7 @@ extension LoopbackTests.Alone {
     }
 }
 
-/// A folder that goes with its last reference.
-private final class TemporaryFolder {
-    private let url = FileManager.default.temporaryDirectory.appending(path: "af-\(UUID().uuidString)")
-
-    init() throws {
-        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: false)
-    }
-
-    deinit { try? FileManager.default.removeItem(at: url) }
-
-    var path: String { url.path }
-
+extension ScratchFolder {
     /// Writes a file and returns its path.
-    func write(_ text: String, _ name: String) throws -> String {
-        let file = url.appending(path: name)
-        try Data(text.utf8).write(to: file)
-        return file.path
-    }
+    fileprivate func write(_ text: String, _ name: String) throws -> String { try write(name, Data(text.utf8)).path }
 }

@@ -1,8 +1,4 @@
-import AFNetworkingTesting
 import AFTLS
-import AFURLSession
-import Foundation
-import Testing
 
 extension SecuredSite {
     /// A site that ends every connection after `/bye`, so that the next request needs another handshake.

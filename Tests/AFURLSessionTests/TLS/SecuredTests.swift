@@ -1,10 +1,4 @@
-import AFLoop
-import AFNetworkingTesting
 import AFTLS
-import AFTestFixtures
-import AFURLSession
-import Foundation
-import Testing
 
 /// Whole sessions against a real TLS server on the loopback interface.
 enum SecuredTests {}
@@ -40,24 +34,29 @@ struct SecuredSite {
     }
 }
 
-/// A decision made up in a test.
-struct FixedEvaluator: ServerEvaluator {
-    let fingerprint: [UInt8]?
-    let decision: @Sendable (ServerTrust) -> ServerTrustDecision
-
-    init(_ fingerprint: [UInt8]? = nil, _ decision: @escaping @Sendable (ServerTrust) -> ServerTrustDecision) {
-        self.fingerprint = fingerprint
-        self.decision = decision
-    }
-
-    func evaluate(_ trust: ServerTrust) -> ServerTrustDecision { decision(trust) }
-
-    static let refusing = FixedEvaluator([1]) { _ in .reject(rule: "pins of the test", explanation: "no pin matches") }
-    static let accepting = FixedEvaluator([2]) { _ in .accept }
-}
-
 extension SecuredTests {
     struct Basics {
+        @Test func `a known server has to pass the evaluator each time, T-TLS-13`() async throws {
+            let site = try SecuredSite.parting()
+            let asked = Watched(0)
+            let session = site.narrowSession { tls in
+                tls.resumesSessions = false
+                tls.evaluator = FixedEvaluator { trust in
+                    asked.change { $0 += 1 }
+                    guard trust.evaluation.isTrusted, asked.value < 3 else {
+                        return .reject(rule: "third", explanation: "enough")
+                    }
+                    return .accept
+                }
+            }
+
+            let outcomes = try await site.bye(session, 3)
+
+            #expect(outcomes.map(\.code) == [nil, nil, outcomes[2].code])
+            #expect(outcomes[2].error != nil)
+            #expect(asked.value == 3)
+        }
+
         @Test(arguments: [TLSVersion.v1_2, .v1_3])
         func `a request is answered over each version`(version: TLSVersion) async throws {
             let site = try SecuredSite()

@@ -1,10 +1,4 @@
-import AFBase
-import AFLoop
-import AFNetworkingTesting
 import AFTLS
-import AFTestSupport
-import Foundation
-import Testing
 
 @testable import AFURLSession
 @testable import AFURLTypes
@@ -12,6 +6,12 @@ import Testing
 extension SecuredTests {
     /// What one task's delegate has said about a server is said for that delegate's tasks only.
     struct TaskJudges {
+        private let site: SecuredSite
+
+        init() throws {
+            site = try SecuredSite()
+        }
+
         // MARK: - In every order
 
         /// What a task brings along, and what comes of it at a server that is trusted, and at one that is not.
@@ -28,9 +28,9 @@ extension SecuredTests {
                 switch self {
                 case .none: nil
                 case .silent: SilentDelegate()
-                case .accepting: Answering { TrustDelegate.trusting($0) ?? (.performDefaultHandling, nil) }
-                case .standard: Answering { _ in (.performDefaultHandling, nil) }
-                case .cancelling: Answering { _ in (.cancelAuthenticationChallenge, nil) }
+                case .accepting: TaskTrustDelegate { TrustDelegate.trusting($0) ?? (.performDefaultHandling, nil) }
+                case .standard: TaskTrustDelegate { _ in (.performDefaultHandling, nil) }
+                case .cancelling: TaskTrustDelegate { _ in (.cancelAuthenticationChallenge, nil) }
                 }
             }
 
@@ -59,7 +59,6 @@ extension SecuredTests {
             [true, false]
         )
         func everyOrder(way: Way, isTrusted: Bool) async throws {
-            let site = try SecuredSite()
             site.server.route("GET", "/bye", ServerReply.text("bye").keepAlive(false))
             let clear = try TestServer()
             let url = site.server.url(way == .resumed ? "/bye" : "/hello")
@@ -103,7 +102,7 @@ extension SecuredTests {
                     for number in [first, second, first] {
                         let identity = identities[number]
                         let delegate = identity.map { identity in
-                            Answering { challenge in
+                            TaskTrustDelegate { challenge in
                                 guard challenge.protectionSpace.serverTrust == nil else {
                                     return (.performDefaultHandling, nil)
                                 }
@@ -130,7 +129,6 @@ extension SecuredTests {
         @Test func `T-TLS-84 tasks with the same delegate share a connection, another object of its class does not`()
             async throws
         {
-            let site = try SecuredSite()
             let session = site.session { $0.anchors = .certificates([]) }
             let (one, other) = (TaskTrustDelegate(), TaskTrustDelegate())
             let url = site.server.url("/hello")
@@ -140,11 +138,10 @@ extension SecuredTests {
             }
 
             #expect(site.server.requests.map(\.connection) == [1, 1, 2, 1, 2])
-            #expect(one.methods.value.count == 1 && other.methods.value.count == 1)
+            #expect(one.count == 1 && other.count == 1)
         }
 
         @Test func `a delegate without a method for challenges shares with all once its class is known`() async throws {
-            let site = try SecuredSite()
             let session = site.session()
             let url = site.server.url("/hello")
 
@@ -156,7 +153,6 @@ extension SecuredTests {
         }
 
         @Test func `where the session's delegate answers for the whole session, all tasks share`() async throws {
-            let site = try SecuredSite()
             let (all, own) = (TrustDelegate { TrustDelegate.trusting($0) }, TaskTrustDelegate())
             let session = site.session(delegate: all) { $0.anchors = .certificates([]) }
             let url = site.server.url("/hello")
@@ -166,19 +162,18 @@ extension SecuredTests {
             }
 
             #expect(site.server.acceptedConnections == 1)
-            #expect(all.methods.value.count == 1 && own.methods.value.isEmpty)
+            #expect(all.methods.value.count == 1 && own.count == 0)
         }
 
         @Test func `T-TLS-84 where the session's delegate stops answering, those of tasks are asked`() async throws {
-            let site = try SecuredSite()
             let all = WaveringDelegate()
             let session = site.session(delegate: all) { $0.anchors = .certificates([]) }
             let (url, bye) = (site.server.url("/hello"), site.server.url("/bye"))
             site.server.route("GET", "/bye", ServerReply.text("bye").keepAlive(false))
-            let cancels = Answering { _ in (.cancelAuthenticationChallenge, nil) }
+            let cancels = TaskTrustDelegate { _ in (.cancelAuthenticationChallenge, nil) }
             #expect(try await session.outcome(of: url).text == "hello")
             #expect(try await session.outcome(of: url, by: cancels).text == "hello")
-            #expect(cancels.count.value == 0)
+            #expect(cancels.count == 0)
 
             all.answers.withLock { $0 = false }
             // One connection ends, so that the next one brings it to light.
@@ -186,13 +181,12 @@ extension SecuredTests {
 
             #expect(try await session.outcome(of: url, by: cancels).code == -999)
             #expect(try await session.outcome(of: url).code == -1203)
-            #expect(cancels.count.value == 1)
+            #expect(cancels.count == 1)
         }
 
         @Test func `T-TLS-84 a method that is ignored from now on has accepted nothing for those who come`()
             async throws
         {
-            let site = try SecuredSite()
             let session = site.session(delegate: TaskTrustDelegate()) { $0.anchors = .certificates([]) }
             let url = site.server.url("/hello")
             #expect(try await session.outcome(of: url).text == "hello")
@@ -210,7 +204,6 @@ extension SecuredTests {
         @Test func `T-TLS-84 a request that waits gets no connection that another's delegate was asked about`()
             async throws
         {
-            let site = try SecuredSite()
             site.server.route("GET", "/held", ServerReply.text("held").held(until: "end"))
             let tls = site.tls
             let session = URLSession.loopback { configuration in
@@ -231,11 +224,10 @@ extension SecuredTests {
             site.server.signal("end")
 
             #expect(try await waiting.first().text == "hello")
-            #expect(accepting.methods.value.count == 1 && site.server.requests.count == 2)
+            #expect(accepting.count == 1 && site.server.requests.count == 2)
         }
 
         @Test func `T-TLS-30 each connection made for a delegate is asked about`() async throws {
-            let site = try SecuredSite()
             site.server.route("GET", "/bye", ServerReply.text("bye").keepAlive(false))
             let session = site.session { $0.anchors = .certificates([]) }
             let delegate = TaskTrustDelegate()
@@ -244,7 +236,7 @@ extension SecuredTests {
                 #expect(try await session.outcome(of: site.server.url("/bye"), by: delegate).text == "bye")
             }
 
-            #expect(delegate.methods.value.count == 3)
+            #expect(delegate.count == 3)
             #expect(try await site.handshakes().allSatisfy { $0.isFresh })
         }
 
@@ -253,7 +245,6 @@ extension SecuredTests {
         @Test func `T-TLS-84 a response over a connection that one delegate accepted is stored for that one`()
             async throws
         {
-            let site = try SecuredSite()
             site.server.route("GET", "/1", ServerReply.text("body").header("Cache-Control", "max-age=1000"))
             let tls = site.tls
             let session = URLSession.loopback { configuration in
@@ -288,10 +279,11 @@ extension SecuredTests {
             rules.anchors = .certificates([authority.certificate])
             rules.speak(version)
             let session = URLSession.loopback { [rules] in $0.tls = rules }
-            let cancels = Answering { _ in (.cancelAuthenticationChallenge, nil) }
+            let cancels = TaskTrustDelegate { _ in (.cancelAuthenticationChallenge, nil) }
 
             // The first one leaves a TLS session behind, by which the next would be spared all questions.
-            for (delegate, text) in [(nil, "secret"), (cancels, nil), (nil, "secret")] as [(Answering?, String?)] {
+            let turns: [(TaskTrustDelegate?, String?)] = [(nil, "secret"), (cancels, nil), (nil, "secret")]
+            for (delegate, text) in turns {
                 let task = session.streamTask(withHostName: "localhost", port: Int(server.port))
                 task.delegate = delegate
                 task.startSecureConnection()
@@ -301,13 +293,12 @@ extension SecuredTests {
                 task.cancel()
             }
 
-            #expect(cancels.count.value == 1)
+            #expect(cancels.count == 1)
         }
 
         // MARK: - Lives
 
         @Test func `T-TLS-84 the delegate that a task has when it begins is asked, and no later one`() async throws {
-            let site = try SecuredSite()
             site.server.script(on: .connection(1), .pause(until: "go"), .handshake, .serve)
             let session = site.session { $0.anchors = .certificates([]) }
             let (first, second, third) = (TaskTrustDelegate(), TaskTrustDelegate(), TaskTrustDelegate())
@@ -322,11 +313,10 @@ extension SecuredTests {
             site.server.signal("go")
 
             #expect(try await outcomes.first().text == "hello")
-            #expect([first, second, third].map(\.methods.value.count) == [0, 1, 0])
+            #expect([first, second, third].map(\.count) == [0, 1, 0])
         }
 
         @Test func `T-API-10 an idle connection does not keep the delegate alive that accepted it`() async throws {
-            let site = try SecuredSite()
             let session = site.session { $0.anchors = .certificates([]) }
             weak var delegate: TaskTrustDelegate?
             do {
@@ -400,30 +390,6 @@ extension URLSession {
         return try await outcomes.first()
     }
 }
-
-/// Answers the challenges of its tasks as a test says, and counts them.
-private final class Answering: URLSessionTaskDelegate {
-    let count = Watched(0)
-    private let answer: @Sendable (URLAuthenticationChallenge) -> TrustDelegate.Answer
-
-    init(_ answer: @escaping @Sendable (URLAuthenticationChallenge) -> TrustDelegate.Answer) {
-        self.answer = answer
-    }
-
-    func urlSession(
-        _ session: URLSession,
-        task: URLSessionTask,
-        didReceive challenge: URLAuthenticationChallenge,
-        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
-    ) {
-        count.change { $0 += 1 }
-        let (disposition, credential) = answer(challenge)
-        completionHandler(disposition, credential)
-    }
-}
-
-/// Has no method for challenges, which is found out by asking it.
-private final class SilentDelegate: URLSessionTaskDelegate {}
 
 /// Trusts every server, or leaves that to others as if it had no method for it.
 private final class WaveringDelegate: URLSessionDelegate {

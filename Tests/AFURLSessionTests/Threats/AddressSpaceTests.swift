@@ -1,9 +1,4 @@
-import AFNetworkingTesting
-import AFTestSupport
-import AFURLSession
-import Foundation
 import Glibc
-import Testing
 
 extension LoopbackTests.Alone {
     /// What the process has of addresses, in bytes.

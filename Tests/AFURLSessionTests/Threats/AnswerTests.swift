@@ -1,11 +1,6 @@
-import AFURLSession
-import AFVirtualWorld
-import Foundation
-import Testing
-
 /// Answers that only look as if something had to be done about them.
 @Suite("Answers as they are")
-struct AnswerTests {
+final class AnswerTests: WorldSuite {
     private static let multipart =
         "--b\r\nContent-Range: bytes 0-1/9\r\n\r\nab\r\n--b\r\nContent-Range: bytes 4-5/9\r\n\r\nef\r\n--b--\r\n"
 
@@ -15,19 +10,16 @@ struct AnswerTests {
 
     @Test(arguments: ["206 Partial Content", "416 Range Not Satisfiable"])
     func `T-MSG-19 a data task that asked for no range gets the status and the bytes`(status: String) {
-        let world = VirtualWorld()
         world.script("api.test", .expectRequest, .reply(Self.partial(status, "bytes 2-5/9", "cdef")), .again)
 
         let events = world.load("http://api.test/")
 
         #expect(events.all == [.response(Int(status.prefix(3)) ?? 0), .data(4), .finished])
         #expect(events.body == "cdef")
-        #expect(world.finish() == [])
     }
 
     @Test(arguments: ["bytes 0-1/9", "bytes 7-9/2", "bytes 5-2/*", "items 0-1/2", "bytes 0-99999999999999999999/*", ""])
     func `T-MSG-20 what Content-Range claims changes nothing about the body`(range: String) {
-        let world = VirtualWorld()
         world.script("api.test", .expectRequest, .reply(Self.partial("206 Partial Content", range, "ab")), .again)
 
         let events = world.send("GET", "http://api.test/", fields: ["Range": "bytes=0-1"])
@@ -36,11 +28,9 @@ struct AnswerTests {
         #expect(events.all == [.response(206), .data(2), .finished])
         let response = events.task.response as? HTTPURLResponse
         #expect(response?.value(forHTTPHeaderField: "Content-Range") == range)
-        #expect(world.finish() == [])
     }
 
     @Test func `T-MSG-20 a multipart answer to one range is delivered untouched`() {
-        let world = VirtualWorld()
         let head =
             "HTTP/1.1 206 Partial Content\r\nContent-Type: multipart/byteranges; boundary=b\r\n"
             + "Content-Length: \(Self.multipart.utf8.count)\r\n\r\n"
@@ -51,11 +41,9 @@ struct AnswerTests {
 
         #expect(events.body == Self.multipart)
         #expect(events.task.response?.mimeType == "multipart/byteranges")
-        #expect(world.finish() == [])
     }
 
     @Test func `T-MSG-40 we expect nothing by ourselves, and a 417 is an answer like any other`() {
-        let world = VirtualWorld()
         var expectations: [String?] = []
         world.respond("api.test") { request, moment, client in
             guard moment == .complete else { return }
@@ -68,22 +56,18 @@ struct AnswerTests {
 
         #expect(events.all == [.response(417), .finished])
         #expect(expectations == [nil])
-        #expect(world.finish() == [])
     }
 
     @Test func `T-MSG-39 a body waits a second for a 100 that never comes`() {
-        let world = VirtualWorld()
         world.serveEcho("api.test")
 
         let events = world.send("POST", "http://api.test/a", body: Data(count: 10), fields: ["Expect": "100-continue"])
         world.run(limit: .milliseconds(1100)) { events.isComplete }
 
         #expect(events.all == [.response(200), .data(2), .finished])
-        #expect(world.finish() == [])
     }
 
     @Test func `T-RES-07 the delegate gets pieces of 1 byte to 64 KiB`() {
-        let world = VirtualWorld()
         let size = 5 << 20
         world.network.link.latency = 1_000_000...1_000_000
         world.script(
@@ -100,6 +84,5 @@ struct AnswerTests {
         #expect(pieces.reduce(0, +) == size)
         #expect(pieces.allSatisfy { (1...65_536).contains($0) })
         #expect(pieces.count >= size / 65_536)
-        #expect(world.finish() == [])
     }
 }

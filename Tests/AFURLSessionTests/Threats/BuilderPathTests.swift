@@ -1,6 +1,3 @@
-import Foundation
-import Testing
-
 struct BuilderPathTests {
     @Test func `T-API-35 no source of ours asks for the path of its file`() throws {
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

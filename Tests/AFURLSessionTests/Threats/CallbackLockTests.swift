@@ -1,12 +1,4 @@
-import AFBase
-import AFLoop
-import AFNetworkingTesting
-import AFTestFixtures
-import AFTestSupport
-import AFURLSession
 import Dispatch
-import Foundation
-import Testing
 
 @Suite("Calling back")
 struct CallbackLockTests {

@@ -1,9 +1,3 @@
-import AFNetworkingTesting
-import AFTestSupport
-import AFURLSession
-import Foundation
-import Testing
-
 @Suite("Queues whose operations the program cancels")
 struct CancelledQueueTests {
     @Test("callbacks are made whatever becomes of the operations of their queue, T-API-01", arguments: [1, 4])

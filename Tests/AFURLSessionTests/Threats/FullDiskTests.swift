@@ -1,10 +1,5 @@
-import AFBase
 import AFFaults
-import AFLoop
-import AFNetworkingTesting
-import Foundation
 import Glibc
-import Testing
 
 @testable import AFState
 @testable import AFURLSession

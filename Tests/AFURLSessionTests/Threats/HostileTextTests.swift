@@ -1,8 +1,3 @@
-import AFNetworkingTesting
-import AFURLSession
-import Foundation
-import Testing
-
 /// What servers write, as far as it gets into errors.
 @Suite("Hostile text")
 struct HostileTextTests {

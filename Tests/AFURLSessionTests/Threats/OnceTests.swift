@@ -1,10 +1,3 @@
-import AFBase
-import AFLoop
-import AFURLSession
-import AFVirtualWorld
-import Foundation
-import Testing
-
 @Suite("Exactly one end")
 struct OnceTests {
     @Test(arguments: Scenario.allCases)

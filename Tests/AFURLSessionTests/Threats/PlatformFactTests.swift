@@ -1,7 +1,3 @@
-import AFTestSupport
-import Foundation
-import Testing
-
 /// What is so about Swift and Foundation, and why there are rules and parsers of our own. Where one of these fails, the
 /// platform has changed, and what was built on the fact wants another look.
 @Suite("Facts about the platform")

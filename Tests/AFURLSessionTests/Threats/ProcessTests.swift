@@ -1,12 +1,5 @@
-import AFBase
-import AFLoop
-import AFNetworkingTesting
-import AFTestSupport
-import AFURLSession
 import Dispatch
-import Foundation
 import Glibc
-import Testing
 
 extension LoopbackTests.Alone {
     @Test func `T-API-19 a process may exit while tasks of every kind run`() async {

@@ -1,6 +1,4 @@
 import AFTLS
-import Foundation
-import Testing
 
 @testable import AFState
 @testable import AFURLSession

@@ -1,14 +1,6 @@
-import AFBase
 import AFFaults
-import AFLoop
-import AFNetworkingTesting
-import AFTestSupport
-import AFURLSession
 import CAFLinux
 import Glibc
-import Testing
-
-import struct Foundation.URL
 
 extension LoopbackTests.Alone {
     @Test func `T-RES-29 a connection to itself is none`() async {
@@ -132,7 +124,6 @@ extension LoopbackTests.Alone {
 
     @Test func `a session makes its connections from an address or an interface, or not at all`() async throws {
         let server = try TestServer()
-        defer { server.stop() }
         for (source, address) in [("127.0.0.7", "127.0.0.7"), ("lo", "127.0.0.1")] {
             let session = URLSession.loopback { $0.connectionSource = source }
             let task = session.dataTask(with: server.url())

@@ -1,6 +1,3 @@
-import Foundation
-import Testing
-
 struct SourceRuleTests {
     /// `URL.host` is percent-decoded text (F-06), and a second parser is a second opinion about who the peer is.
     private static let forbidden = [

@@ -1,8 +1,3 @@
-import AFTestFixtures
-import AFVirtualWorld
-import Foundation
-import Testing
-
 @testable import AFURLSession
 @testable import AFURLTypes
 

@@ -1,13 +1,6 @@
-import AFLoop
-import AFURLSession
-import AFVirtualWorld
-import Foundation
-import Testing
-
 @Suite("Waiting for one's turn")
-struct WaitingTests {
+final class WaitingTests: WorldSuite {
     @Test func `T-RES-15 a task that never got a connection says that it waited for one`() {
-        let world = VirtualWorld()
         world.configure { $0.httpMaximumConnectionsPerHost = 1 }
         world.serveEcho("api.test", after: .seconds(30))
         let first = world.get("http://api.test/1", idleTimeout: .seconds(60))
@@ -19,11 +12,9 @@ struct WaitingTests {
         #expect(second.all == [.failed(.timedOut)])
         #expect(second.phase == .queued)
         #expect(first.all == [.response(200), .data(2), .finished])
-        #expect(world.finish() == [])
     }
 
     @Test func `T-RES-15 the answer comes in time although the wait for a connection took longer`() {
-        let world = VirtualWorld()
         world.configure { $0.httpMaximumConnectionsPerHost = 1 }
         world.serveEcho("api.test", after: .seconds(8))
         let first = world.get("http://api.test/1", idleTimeout: .seconds(10))
@@ -33,11 +24,9 @@ struct WaitingTests {
         world.run()
 
         #expect(first.body == "/1" && second.body == "/2")
-        #expect(world.finish() == [])
     }
 
     @Test func `T-RES-33 a connection that died while the machine slept is not used again`() {
-        let world = VirtualWorld()
         var posts = 0
         world.respond("api.test") { request, moment, client in
             guard moment == .complete else { return }
@@ -55,11 +44,9 @@ struct WaitingTests {
         #expect(events.body == "/2")
         #expect(posts == 1)
         #expect(world.network.connections.count == 2)
-        #expect(world.finish() == [])
     }
 
     @Test func `T-RES-48 a delegate that is slow with metrics holds up its own queue only`() {
-        let world = VirtualWorld()
         world.serveEcho("api.test")
         let (recorder, queue) = (world.recorder, world.queue)
         recorder.onEvent { _, _, event in if event == .metrics { queue.sleep(for: .seconds(600)) } }
@@ -78,6 +65,5 @@ struct WaitingTests {
         #expect(neighbour.error == nil && !next.isComplete)
         world.run { next.isComplete }
         #expect(next.body == "/3" && slow.body == "/1")
-        #expect(world.finish() == [])
     }
 }

@@ -1,10 +1,4 @@
-import AFBase
-import AFLoop
-import AFNetworkingTesting
-import AFTestSupport
 import Dispatch
-import Foundation
-import Testing
 
 @testable import AFURLSession
 @testable import AFURLTypes
@@ -13,6 +7,7 @@ import Testing
 struct ConnectionScheduleTests {
     private let server: TestServer
     private let sessions = ConnectionSessions.loopback()
+    private let log = ConnectionLog()
 
     init() throws {
         server = try TestServer()
@@ -70,7 +65,6 @@ struct ConnectionScheduleTests {
 
     @Test func `a run loop delivers in the modes it was given, and in no other`() async throws {
         let mode = RunLoop.Mode("com.example.modal")
-        let log = ConnectionLog()
         let connection = try connection("/hello", log)
 
         let run = try await onRunLoop(mode: mode, log) {
@@ -86,7 +80,6 @@ struct ConnectionScheduleTests {
 
     @Test func `several modes may be given, and taken back`() async throws {
         let mode = RunLoop.Mode("com.example.modal")
-        let log = ConnectionLog()
         let connection = try connection("/hello", log)
 
         let run = try await onRunLoop(mode: mode, log) {
@@ -105,7 +98,6 @@ struct ConnectionScheduleTests {
     }
 
     @Test func `a loop is woken for every event, however they come`() async throws {
-        let log = ConnectionLog()
         server.route("GET", "/slow", ServerReply.text("abcdefghij").dribbling(1, every: .milliseconds(5)))
         let connection = try connection("/slow", log)
 
@@ -162,7 +154,6 @@ struct ConnectionScheduleTests {
     }
 
     @Test func `started on the network thread, it is scheduled there`() async throws {
-        let log = ConnectionLog()
         let connection = try connection("/hello", log)
 
         URLConnection.perform(onNetworkThreadIn: [.common]) { connection.start() }
@@ -171,7 +162,6 @@ struct ConnectionScheduleTests {
     }
 
     @Test func `modes in which the network thread does not run wait`() async throws {
-        let log = ConnectionLog()
         let connection = try connection("/hello", log)
 
         connection.schedule(onNetworkThreadIn: [RunLoop.Mode("com.example.modal")])

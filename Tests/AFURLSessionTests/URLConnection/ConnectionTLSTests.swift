@@ -1,7 +1,3 @@
-import AFNetworkingTesting
-import Foundation
-import Testing
-
 @testable import AFURLSession
 
 /// Connections with a configuration of TLS of their own.

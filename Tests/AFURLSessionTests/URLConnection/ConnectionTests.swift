@@ -1,11 +1,3 @@
-import AFBase
-import AFLoop
-import AFNetworkingTesting
-import AFTestFixtures
-import AFTestSupport
-import Foundation
-import Testing
-
 @testable import AFURLSession
 @testable import AFURLTypes
 
@@ -56,7 +48,7 @@ struct ConnectionTests {
     }
 
     @Test func `a file is loaded, its response is none of HTTP`() async throws {
-        let folder = try UploadFolder()
+        let folder = try ScratchFolder()
         let file = try folder.file(Data("content".utf8))
         let log = ConnectionLog()
 

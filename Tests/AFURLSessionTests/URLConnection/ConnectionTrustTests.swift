@@ -1,8 +1,3 @@
-import AFNetworkingTesting
-import AFTestSupport
-import Foundation
-import Testing
-
 @testable import AFURLSession
 @testable import AFURLTypes
 

@@ -1,6 +1,4 @@
 import AFWire
-import Foundation
-import Testing
 
 @testable import AFURLSession
 @testable import AFURLTypes

@@ -1,10 +1,4 @@
-import AFBase
-import AFLoop
-import AFNetworkingTesting
-import AFTestSupport
 import Dispatch
-import Foundation
-import Testing
 
 @testable import AFURLSession
 @testable import AFURLTypes

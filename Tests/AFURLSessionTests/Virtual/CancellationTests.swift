@@ -1,7 +1,3 @@
-import AFURLSession
-import AFVirtualWorld
-import Testing
-
 @Suite("Cancelling at every point")
 struct CancellationTests {
     @Test(arguments: Scenario.allCases)

@@ -1,14 +1,9 @@
-import AFURLSession
-import AFVirtualWorld
-import Foundation
-import Testing
-
 @Suite("Messages that break off")
 struct CutTests {
     enum Ending: CaseIterable {
         case close, reset
 
-        var step: ScriptStep {
+        var step: ServerStep {
             switch self {
             case .close: .close
             case .reset: .reset

@@ -1,10 +1,5 @@
-import AFLoop
 import AFState
-import AFTestFixtures
 import AFURLTypes
-import AFVirtualWorld
-import Foundation
-import Testing
 
 @testable import AFTransport
 @testable import AFURLSession

@@ -1,15 +1,6 @@
-import AFLoop
-import AFTestFixtures
-import AFTestSupport
-import AFURLSession
-import AFVirtualWorld
-import Foundation
-import Testing
-
 @Suite("No load holds up another")
-struct FairnessTests {
+final class FairnessTests: WorldSuite {
     @Test func `T-RES-27 one fast peer leaves room for ninety-nine slow ones`() throws {
-        let world = VirtualWorld()
         world.configure { $0.httpMaximumConnectionsPerHost = 100 }
         world.network.link.receiveCapacity = 1 << 30
         let size = 64 << 20
@@ -38,7 +29,6 @@ struct FairnessTests {
         #expect(slow.allSatisfy { $0.all.last == .finished })
         #expect(largestShare > 0 && largestShare <= Int64(TurnShare.size) + 256 << 10)
         fast.cancel()
-        #expect(world.finish() == [])
     }
 
     /// What a server may send without end, in the smallest pieces that there are.
@@ -85,7 +75,6 @@ struct FairnessTests {
 
     @Test(arguments: Flood.allCases)
     func `T-RES-27 a server that sends tiny pieces gets no more of a turn than others`(flood: Flood) throws {
-        let world = VirtualWorld()
         world.network.link.receiveCapacity = 1 << 30
         let task = try begin(flood, in: world)
         world.run { (world.network.connections.first?.sentCount ?? 0) > 1000 }
@@ -99,11 +88,9 @@ struct FairnessTests {
         // Its own turns for the name, the connection, the answer and the callback, and no more.
         #expect(world.turns - before <= 20)
         task.cancel()
-        #expect(world.finish() == [])
     }
 
     @Test func `T-RES-42 T-RES-40 a callback that takes ten seconds holds up its own peer and no other`() throws {
-        let world = VirtualWorld()
         world.network.link.latency = 1_000_000...1_000_000
         let size = 8 << 20
         world.script(
@@ -133,87 +120,5 @@ struct FairnessTests {
         #expect(world.network.connections[0].sentCount < 1 << 20)
         world.run(limit: .seconds(100_000)) { big.isComplete }
         #expect(big.all == [.response(200), .data(size), .finished])
-        #expect(world.finish() == [])
-    }
-
-    @Test(arguments: 0..<8)
-    func `T-RES-26 edges of every kind with nothing behind them neither spin nor harm`(mask: UInt32) {
-        let world = VirtualWorld()
-        world.script(
-            "api.test",
-            .expectRequest,
-            .delay(.seconds(1)),
-            .reply("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n"),
-            .delay(.seconds(1)),
-            .reply("body"),
-            .again
-        )
-        let events = world.get("http://api.test/")
-
-        for _ in 0..<25 {
-            world.advance(by: .milliseconds(100))
-            world.network.connections[0].signalSpuriously(Readiness(rawValue: mask))
-        }
-        world.advance(by: .seconds(1))
-
-        #expect(events.all == [.response(200), .data(4), .finished])
-        #expect(world.turns < 400)
-        #expect(world.finish() == [])
-    }
-
-    @Test func `T-RES-25 an event for a descriptor closed in the same batch does not reach its next owner`() throws {
-        let clock = VirtualClock()
-        let ready = ReadyList(random: SeededGenerator(seed: 1), holdsBack: 0)
-        let loop = EventLoop(poller: VirtualPoller(clock: ThreadBound(clock), readiness: ThreadBound(ready)))
-        let owners = [SlotOwner(loop, 5), SlotOwner(loop, 6)]
-        for owner in owners { try owner.register() }
-        let next = SlotOwner(loop, 0)
-        defer { for owner in owners + [next] { owner.leave() } }
-        for (index, owner) in owners.enumerated() {
-            owner.onReady = {
-                let other = owners[1 - index]
-                other.deregister()
-                next.descriptor = other.descriptor
-                try? next.register()
-            }
-            ready.signal(owner.descriptor, .readable)
-        }
-
-        loop.runTurn()
-        ready.horizon = clock.now
-        loop.runTurn()
-
-        #expect(owners.map(\.events).reduce(0, +) == 1)
-        #expect(next.events == 0)
-        ready.signal(next.descriptor, .readable)
-        loop.runTurn()
-        #expect(next.events == 1)
-    }
-}
-
-private final class SlotOwner: ChannelTarget {
-    private let loop: EventLoop
-    var descriptor: Int32
-    private var token: PollToken = 0
-    private(set) var events = 0
-    var onReady: () -> Void = {}
-
-    init(_ loop: EventLoop, _ descriptor: Int32) {
-        self.loop = loop
-        self.descriptor = descriptor
-    }
-
-    func register() throws { token = try loop.register(descriptor, for: self) }
-    func deregister() { loop.deregister(token, descriptor: descriptor) }
-
-    /// The loop holds those it knows, who hold it.
-    func leave() {
-        onReady = {}
-        deregister()
-    }
-
-    func channelReady(_ readiness: Readiness) {
-        events += 1
-        onReady()
     }
 }

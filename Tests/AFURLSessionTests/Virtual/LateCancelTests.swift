@@ -1,8 +1,3 @@
-import AFBase
-import AFVirtualWorld
-import Foundation
-import Testing
-
 @testable import AFURLSession
 
 /// Tasks that the program cancels when the loop is done with them, and their end has not reached the program yet.

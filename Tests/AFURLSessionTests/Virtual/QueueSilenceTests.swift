@@ -1,14 +1,8 @@
-import AFBase
-import AFLoop
-import AFVirtualWorld
-import Foundation
-import Testing
-
 @testable import AFURLSession
 @testable import AFURLTypes
 
 /// Requests that wait for one of a host's connections: whether that is silence, and what the error says.
-struct QueueSilenceTests {
+final class QueueSilenceTests: WorldSuite {
     private static let plain = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
     private static let events = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: a\n\n"
 
@@ -23,41 +17,7 @@ struct QueueSilenceTests {
         }
     }
 
-    @Test(arguments: [false, true])
-    func `a thousand requests wait for their turns, and all are served`(isLowPriority: Bool) {
-        let world = VirtualWorld()
-        serve(world, after: .milliseconds(500))
-
-        let tasks = (0..<1000).map { number in
-            world.send("GET", "http://api.test/\(number)", priority: isLowPriority ? 0.25 : nil)
-        }
-        // 1000 requests, 6 at a time, of half a second each.
-        world.run(limit: .seconds(100)) { tasks.allSatisfy(\.isComplete) }
-
-        #expect(tasks.allSatisfy { $0.error == nil && $0.body == "ok" })
-        #expect(world.finish() == [])
-    }
-
-    @Test func `the time of the task as a whole bounds the wait all the same`() {
-        let world = VirtualWorld()
-        serve(world, after: .milliseconds(500))
-        let session = world.makeSession { $0.timeoutIntervalForResource = 20 }.session
-
-        let ends = Lock<[URLError.Code?]>([])
-        for number in 0..<1000 {
-            session.dataTask(with: URL(string: "http://api.test/\(number)")!) { _, _, error in
-                ends.withLock { $0.append((error as? URLError)?.code) }
-            }.resume()
-        }
-        world.run(limit: .seconds(100)) { ends.withLock { $0.count } == 1000 }
-
-        let (served, late) = ends.withLock { all in (all.count { $0 == nil }, all.count { $0 == .timedOut }) }
-        #expect((220...250).contains(served) && served + late == 1000)
-        #expect(world.finish() == [])
-    }
-
     @Test func `where no turn is served, the error says which tasks have the connections`() throws {
-        let world = VirtualWorld()
         serve(world, after: .seconds(3600))
 
         let holders = (0..<6).map { world.send("GET", "http://api.test/\($0)", idleTimeout: .seconds(3000)) }
@@ -70,11 +30,9 @@ struct QueueSilenceTests {
         #expect(failure.message.contains("Tasks \(numbers) hold connections."), "\(failure.message)")
         #expect(failure.message.contains("httpMaximumConnectionsPerHost, which is 6"), "\(failure.message)")
         for holder in holders { holder.task.cancel() }
-        #expect(world.finish() == [])
     }
 
     @Test func `the time in the queue has an error of its own, which says the same`() throws {
-        let world = VirtualWorld()
         serve(world, after: .seconds(3600))
         let session = world.makeSession {
             $0.httpMaximumConnectionsPerHost = 1
@@ -94,11 +52,9 @@ struct QueueSilenceTests {
         #expect(failure.message.contains("Task \(holder.taskIdentifier) holds a connection."), "\(failure.message)")
         #expect(failure.message.contains("queueTimeout"), "\(failure.message)")
         holder.cancel()
-        #expect(world.finish() == [])
     }
 
     @Test func `where other hosts have all connections, the error says so`() throws {
-        let world = VirtualWorld()
         serve(world, ["api.test", "other.test"], after: .seconds(3600))
         let session = world.makeSession { $0.maximumConnections = 2 }.session
 
@@ -115,27 +71,6 @@ struct QueueSilenceTests {
         #expect(failure.message.contains("Other hosts have all connections"), "\(failure.message)")
         #expect(failure.message.contains("maximumConnections"), "\(failure.message)")
         for holder in holders { holder.cancel() }
-        #expect(world.finish() == [])
-    }
-
-    @Test func `while other hosts are served, a host that waits for their connections is not late`() {
-        let world = VirtualWorld()
-        serve(world, ["api.test", "other.test"], after: .milliseconds(500))
-        let session = world.makeSession { $0.maximumConnections = 1 }.session
-
-        let ends = Lock<[URLError.Code?]>([])
-        for number in 0..<300 {
-            session.dataTask(with: URL(string: "http://\(number < 299 ? "other" : "api").test/\(number)")!) {
-                _,
-                _,
-                error in
-                ends.withLock { $0.append((error as? URLError)?.code) }
-            }.resume()
-        }
-        world.run(limit: .seconds(200)) { ends.withLock { $0.count } == 300 }
-
-        #expect(ends.withLock { $0.allSatisfy { $0 == nil } })
-        #expect(world.finish() == [])
     }
 
     // MARK: - Streams of events
@@ -150,7 +85,6 @@ struct QueueSilenceTests {
     }
 
     @Test func `open streams of events leave the host's connections to others`() {
-        let world = VirtualWorld()
         serve(world, after: .milliseconds(10))
 
         let streams = streams(20, in: world, EventStreamOptions())
@@ -164,11 +98,9 @@ struct QueueSilenceTests {
         for stream in streams { stream.cancel() }
         world.run(limit: .seconds(5))
         #expect(world.network.openConnections.count <= 6)
-        #expect(world.finish() == [])
     }
 
     @Test func `streams that count have connections of the host, and the error names their tasks`() throws {
-        let world = VirtualWorld()
         serve(world, after: .milliseconds(10))
         var options = EventStreamOptions()
         options.countsAmongConnections = true
@@ -185,6 +117,5 @@ struct QueueSilenceTests {
         )
         for stream in streams { stream.cancel() }
         world.run(limit: .seconds(5))
-        #expect(world.finish() == [])
     }
 }

@@ -1,11 +1,3 @@
-import AFBase
-import AFLoop
-import AFTestFixtures
-import AFURLSession
-import AFVirtualWorld
-import Foundation
-import Testing
-
 @Suite("Calling back into the library")
 struct ReentrancyTests {
     enum Moment: CaseIterable, Sendable {

@@ -1,179 +1,18 @@
-import AFURLSession
-import AFVirtualWorld
-import Foundation
-import Testing
-
 @Suite("Sending a request again")
-struct RetryTests {
-    private static let plain = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
-    private static let requestTimeout = "HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n"
-
-    /// A first request leaves an idle connection; the second meets `fate` on it, and a
-    /// plain server on every other.
-    private func second(_ method: String, body: Data? = nil, meets fate: [ScriptStep]) -> (VirtualWorld, TaskEvents) {
-        let world = VirtualWorld()
+final class RetryTests: WorldSuite {
+    @Test func `T-API-32 upload progress does not start again or pass the end when a body is sent twice`() {
+        let plain = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+        let late = "HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n"
         world.scripts(
             "api.test",
-            [[.expectRequest, .reply(RetryTests.plain)] + fate, [.expectRequest, .reply(RetryTests.plain), .again]]
+            [[.expectRequest, .reply(plain), .expectRequest, .reply(late), .close], [.expectRequest, .reply(plain)]]
         )
         world.load("http://api.test/1")
-        let events = world.send(method, "http://api.test/2", body: body)
+
+        let events = world.send("PUT", "http://api.test/2", body: Data(count: 100))
         world.run { events.isComplete }
-        return (world, events)
-    }
-
-    @Test(arguments: ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "QUERY"])
-    func `T-MSG-45 an idempotent request whose idle connection has died goes out once more`(method: String) {
-        for fate: ScriptStep in [.close, .reset] {
-            let (world, events) = second(method, meets: [.expectRequest, fate])
-
-            #expect(events.all.last == .finished, "\(fate)")
-            #expect(world.network.connections.count == 2)
-            #expect(world.finish() == [])
-        }
-    }
-
-    @Test func `T-MSG-46 a POST that may have been processed is never sent again`() {
-        for fate: ScriptStep in [.close, .reset] {
-            let (world, events) = second("POST", body: Data(count: 10), meets: [.expectRequest, fate])
-
-            #expect(events.all == [.failed(.networkConnectionLost)], "\(fate)")
-            #expect(world.network.connections.count == 1)
-            #expect(world.finish() == [])
-        }
-    }
-
-    @Test func `T-MSG-45 after one byte of an answer nothing is sent again`() {
-        let (world, events) = second("GET", meets: [.expectRequest, .reply("H"), .close])
-
-        #expect(events.all == [.failed(.networkConnectionLost)])
-        #expect(world.network.connections.count == 1)
-        #expect(world.finish() == [])
-    }
-
-    @Test(arguments: [false, true])
-    func `T-MSG-07 bytes that come before the first byte of a request has left are no answer to it`(isSuspended: Bool) {
-        let forged = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nforged"
-        var replaced = 0
-        for early in stride(from: 0, through: 400, by: 5) {
-            let world = VirtualWorld(seed: UInt64(early))
-            world.scripts(
-                "api.test",
-                [
-                    [
-                        .expectRequest, .reply(RetryTests.plain), .delay(.microseconds(1_000_000 + early)),
-                        .reply(forged),
-                    ],
-                    [.expectRequest, .reply(RetryTests.plain), .again],
-                ]
-            )
-            world.load("http://api.test/1")
-            world.advance(by: .seconds(1))
-            world.faults.arm(.writeWouldBlock, rate: 800)
-            let events = world.send("POST", "http://api.test/2", body: Data(count: 10))
-            if isSuspended { events.task.suspend() }
-            world.run(limit: .seconds(1)) { events.isComplete }
-            if isSuspended { events.task.resume() }
-            world.run { events.isComplete }
-
-            let connections = world.network.connections
-            #expect(connections.allSatisfy { $0.writesOverUnread == 0 }, "\(early)")
-            #expect(events.all.last == .finished, "\(early)")
-            if connections.count == 2 { replaced += 1 }
-            #expect(world.finish() == [], "\(early)")
-        }
-        #expect(replaced > 0)
-    }
-
-    @Test func `T-MSG-45 a fresh connection that dies is not tried again`() {
-        let world = VirtualWorld()
-        world.script("api.test", .expectRequest, .close)
-
-        let events = world.load("http://api.test/")
-
-        #expect(events.all == [.failed(.networkConnectionLost)])
-        #expect(world.network.connections.count == 1)
-        #expect(world.finish() == [])
-    }
-
-    @Test func `T-RES-46 a request is sent again once and not twice`() {
-        let world = VirtualWorld()
-        let answersOnce: [ScriptStep] = [.expectRequest, .reply(RetryTests.plain), .expectRequest, .close]
-        world.scripts("api.test", [answersOnce, [.expectRequest, .close]])
-        world.load("http://api.test/1")
-
-        let events = world.load("http://api.test/2")
-
-        #expect(events.all == [.failed(.networkConnectionLost)])
-        #expect(world.network.connections.count == 2)
-        #expect(world.finish() == [])
-    }
-
-    /// The end of an idle connection meets the next request at twenty moments around
-    /// its departure.
-    @Test(arguments: -10..<10)
-    func `T-MSG-45 T-MSG-46 an end that crosses a request is survived, and a POST is seen at most once`(moment: Int) {
-        for method in ["GET", "POST"] {
-            for isReset in [false, true] {
-                let world = VirtualWorld()
-                world.network.link.latency = 5_000_000...5_000_000
-                var posts = 0
-                world.respond("api.test") { request, moment, client in
-                    guard moment == .complete else { return }
-                    if request.method == "POST" { posts += 1 }
-                    client.send(VirtualWorld.echo(request.target))
-                    if request.target == "/1" {
-                        client.after(.milliseconds(100)) { isReset ? $0.reset() : $0.close() }
-                    }
-                }
-                world.load("http://api.test/1")
-
-                world.advance(by: .milliseconds(95 + moment))
-                let events = world.send(method, "http://api.test/2", body: method == "POST" ? Data(count: 10) : nil)
-                world.run { events.isComplete }
-
-                let isLost = events.all == [.failed(.networkConnectionLost)]
-                #expect(events.body == "/2" || (isLost && method == "POST"), "\(method) \(isReset) \(events.all)")
-                #expect(posts <= 1)
-                #expect(world.finish() == [])
-            }
-        }
-    }
-
-    @Test func `T-MSG-47 a 408 on a reused connection is answered by one more attempt`() {
-        let (world, events) = second("GET", meets: [.expectRequest, .reply(RetryTests.requestTimeout), .close])
-
-        #expect(events.all == [.response(200), .data(2), .finished])
-        #expect(world.network.connections.count == 2)
-        #expect(world.finish() == [])
-    }
-
-    @Test func `T-MSG-47 a 408 on a fresh connection is the answer`() {
-        let world = VirtualWorld()
-        world.script("api.test", .expectRequest, .reply(RetryTests.requestTimeout), .close)
-
-        #expect(world.load("http://api.test/").all == [.response(408), .finished])
-        #expect(world.network.connections.count == 1)
-        #expect(world.finish() == [])
-    }
-
-    @Test func `T-MSG-47 a 408 said to an idle connection closes it silently`() {
-        let (world, events) = second("GET", meets: [.reply(RetryTests.requestTimeout), .close])
-
-        #expect(events.all == [.response(200), .data(2), .finished])
-        #expect(world.network.connections.count == 2)
-        #expect(world.finish() == [])
-    }
-
-    @Test func `T-API-32 upload progress does not start again or pass the end when a body is sent twice`() {
-        let (world, events) = second(
-            "PUT",
-            body: Data(count: 100),
-            meets: [.expectRequest, .reply(RetryTests.requestTimeout), .close]
-        )
 
         #expect(events.record.events == [.sent(100), .response(200), .data(2), .metrics, .finished])
         #expect(events.task.countOfBytesSent == 100)
-        #expect(world.finish() == [])
     }
 }

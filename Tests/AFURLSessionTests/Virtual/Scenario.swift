@@ -1,7 +1,3 @@
-import AFLoop
-import AFVirtualWorld
-import Foundation
-
 /// One way in which a request can go, for tests that disturb it at every point.
 enum Scenario: CaseIterable {
     case plain, chunked, untilClose, http10, noContent, head, interim, slowHead, slowBody
@@ -42,7 +38,7 @@ enum Scenario: CaseIterable {
         world.scripts("api.test", scripts)
     }
 
-    private var scripts: [[ScriptStep]] {
+    private var scripts: [[ServerStep]] {
         let plain = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
         switch self {
         case .stale:
@@ -84,7 +80,7 @@ enum Scenario: CaseIterable {
         }
     }
 
-    private func loop(_ answer: String) -> [ScriptStep] {
+    private func loop(_ answer: String) -> [ServerStep] {
         [.expectRequest, .reply(answer), .again]
     }
 }

@@ -1,9 +1,3 @@
-import AFBase
-import AFNetworkingTesting
-import AFTestSupport
-import Foundation
-import Testing
-
 @testable import AFURLSession
 
 /// A WebSocket that is opened again, against a real server on the loopback interface.

@@ -1,7 +1,3 @@
-import AFVirtualWorld
-import Foundation
-import Testing
-
 /// What a server sends behind its handshake, and what the client makes of it: the ground of RFC 6455 §5 to §8.
 struct WebSocketCase: Sendable, CustomTestStringConvertible {
     let name: String

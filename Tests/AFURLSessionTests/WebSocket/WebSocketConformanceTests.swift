@@ -1,7 +1,3 @@
-import AFVirtualWorld
-import Foundation
-import Testing
-
 @testable import AFURLSession
 
 /// Each case of ``WebSocketCase``, sent in one piece with the handshake, and byte by byte.

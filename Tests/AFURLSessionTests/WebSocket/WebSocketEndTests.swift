@@ -1,9 +1,3 @@
-import AFBase
-import AFLoop
-import AFVirtualWorld
-import Foundation
-import Testing
-
 @testable import AFURLSession
 
 /// In which order a program hears of the last messages of a WebSocket, of the server's Close frame, and of the end.

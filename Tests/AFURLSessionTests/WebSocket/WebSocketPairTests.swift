@@ -1,10 +1,3 @@
-import AFBase
-import AFNetworkingTesting
-import AFTestFixtures
-import AFTestSupport
-import Foundation
-import Testing
-
 @testable import AFState
 @testable import AFURLSession
 @testable import AFURLTypes
@@ -13,6 +6,7 @@ import Testing
 @Suite(.serialized)
 struct WebSocketPairTests {
     let server: TestServer
+    private let session = URLSession.loopback()
 
     init() throws {
         server = try TestServer()
@@ -46,7 +40,6 @@ struct WebSocketPairTests {
     // MARK: - The request
 
     @Test func `http and https name WebSockets, too, and ws names nothing else`() async throws {
-        let session = URLSession.loopback()
         try await echo(session.webSocketTask(with: url("/ws/echo", "http")))
         let task = session.webSocketTask(with: try url("/ws/echo"))
         try await echo(task)
@@ -86,7 +79,6 @@ struct WebSocketPairTests {
     }
 
     @Test func `what opens no WebSocket is not sent`() async throws {
-        let session = URLSession.loopback()
         var post = URLRequest(url: try url("/ws/echo"))
         post.httpMethod = "POST"
         var body = URLRequest(url: try url("/ws/echo"))
@@ -104,7 +96,6 @@ struct WebSocketPairTests {
     }
 
     @Test func `T-WSS-03 the server chooses among the subprotocols, those of the fields included`() async throws {
-        let session = URLSession.loopback()
         var request = URLRequest(url: try url("/ws/echo?protocol=third,second"))
         request.setValue("second, third", forHTTPHeaderField: "Sec-WebSocket-Protocol")
         let task = session.webSocketTask(with: request, options: WebSocketOptions(protocols: ["first"]))
@@ -185,7 +176,6 @@ struct WebSocketPairTests {
         let target = try url("/ws/echo", on: other, host: "localhost").absoluteString
         server.route("GET", "/here", ServerReply.status(302).header("Location", "/ws/echo"))
         server.route("GET", "/there", ServerReply.status(307).header("Location", target))
-        let session = URLSession.loopback()
         for path in ["/here", "/there"] {
             var request = URLRequest(url: try url(path))
             request.setValue("Bearer secret", forHTTPHeaderField: "Authorization")
@@ -427,7 +417,6 @@ struct WebSocketPairTests {
 
     @Test func `a connection that served requests becomes a WebSocket`() async throws {
         server.route("GET", "/hello", .text("hello"))
-        let session = URLSession.loopback()
         _ = try await session.outcome(of: server.url("/hello"))
         try await echo(session.webSocketTask(with: url("/ws/echo")))
         #expect(server.connections.count == 1)

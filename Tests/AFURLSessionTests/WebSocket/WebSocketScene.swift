@@ -1,9 +1,3 @@
-import AFBase
-import AFLoop
-import AFVirtualWorld
-import Foundation
-import Testing
-
 @testable import AFURLSession
 
 /// A WebSocket task and its server in a virtual world, and all that happens to both, in words.

@@ -1,10 +1,3 @@
-import AFBase
-import AFLoop
-import AFTestSupport
-import AFVirtualWorld
-import Foundation
-import Testing
-
 @testable import AFURLSession
 
 /// WebSockets whose messages, cuts, pings, suspensions and ends come at random.

@@ -1,9 +1,3 @@
-import AFBase
-import AFLoop
-import AFVirtualWorld
-import Foundation
-import Testing
-
 @testable import AFURLSession
 
 /// A WebSocket task against a server in a virtual world.

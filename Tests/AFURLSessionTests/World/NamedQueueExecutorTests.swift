@@ -1,8 +1,4 @@
-import AFBase
-import AFLoop
 import Dispatch
-import Foundation
-import Testing
 
 @testable import AFURLSession
 

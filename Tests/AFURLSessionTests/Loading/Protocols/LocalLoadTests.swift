@@ -1,10 +1,4 @@
-import AFLoop
-import AFNetworkingTesting
-import AFTestFixtures
-import AFTestSupport
-import Foundation
 import Glibc
-import Testing
 
 @testable import AFURLSession
 @testable import AFURLTypes

@@ -1,9 +1,3 @@
-import AFLoop
-import AFNetworkingTesting
-import AFTestSupport
-import Foundation
-import Testing
-
 @testable import AFURLSession
 @testable import AFURLTypes
 

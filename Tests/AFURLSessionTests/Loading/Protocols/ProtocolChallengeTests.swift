@@ -1,10 +1,3 @@
-import AFBase
-import AFLoop
-import AFNetworkingTesting
-import AFTestSupport
-import Foundation
-import Testing
-
 @testable import AFURLSession
 @testable import AFURLTypes
 
@@ -30,25 +23,6 @@ private final class AnswerTaker: NSObject, URLAuthenticationChallengeSender {
     func cancel(_ challenge: URLAuthenticationChallenge) { answers.change { $0.append("cancel") } }
     func performDefaultHandling(for challenge: URLAuthenticationChallenge) { answered("default") }
     func rejectProtectionSpaceAndContinue(with challenge: URLAuthenticationChallenge) { answered("reject") }
-}
-
-private final class ChallengeDelegate: URLSessionDataDelegate {
-    typealias Answer = @Sendable (@escaping ChallengeCompletion) -> Void
-
-    private let answer: Answer
-
-    init(_ answer: @escaping Answer) {
-        self.answer = answer
-    }
-
-    func urlSession(
-        _ session: URLSession,
-        task: URLSessionTask,
-        didReceive challenge: URLAuthenticationChallenge,
-        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
-    ) {
-        answer(completionHandler)
-    }
 }
 
 @Suite("Challenges of classes of the program")
@@ -91,10 +65,10 @@ struct ProtocolChallengeTests {
         expected: String
     ) async throws {
         let site = site()
-        let delegate = ChallengeDelegate { completion in
+        let delegate = TaskTrustDelegate(answering: { _, completion in
             completion(disposition, user.map { URLCredential(user: $0, password: "p", persistence: .none) })
             completion(.cancelAuthenticationChallenge, nil)
-        }
+        })
         let session = StubSite.session(delegate: delegate)
         #expect(try await session.outcome(of: site.url()).text == expected)
         try await site.stopped()
@@ -108,7 +82,7 @@ struct ProtocolChallengeTests {
 
     @Test func `a delegate that cancels cancels the task`() async throws {
         let site = site()
-        let session = StubSite.session(delegate: ChallengeDelegate { $0(.cancelAuthenticationChallenge, nil) })
+        let session = StubSite.session(delegate: TaskTrustDelegate { _ in (.cancelAuthenticationChallenge, nil) })
         #expect(try await session.outcome(of: site.url()).error?.code == .cancelled)
         try await site.stopped()
         #expect(takers.withLock { $0.first?.answers.value } == ["cancel"])
@@ -117,7 +91,8 @@ struct ProtocolChallengeTests {
     @Test func `the answer to a withdrawn challenge does not reach the protocol`() async throws {
         let site = site()
         let late = Watched<ChallengeCompletion?>(nil)
-        let session = StubSite.session(delegate: ChallengeDelegate { completion in late.change { $0 = completion } })
+        let delegate = TaskTrustDelegate(answering: { _, completion in late.change { $0 = completion } })
+        let session = StubSite.session(delegate: delegate)
         let outcomes = Outcomes()
         session.dataTask(with: site.url(), completionHandler: outcomes.handler).resume()
         let completion = try #require(try await late.wait("the question") { $0 != nil })

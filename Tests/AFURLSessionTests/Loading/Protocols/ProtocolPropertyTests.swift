@@ -1,7 +1,3 @@
-import AFURLSession
-import Foundation
-import Testing
-
 /// What `URLProtocol` says of a request.
 struct ProtocolPropertyTests {
     private let url = URL(string: "https://a.test/path")!

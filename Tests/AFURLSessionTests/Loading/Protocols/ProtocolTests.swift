@@ -1,11 +1,3 @@
-import AFBase
-import AFLoop
-import AFNetworkingTesting
-import AFTestFixtures
-import AFTestSupport
-import Foundation
-import Testing
-
 @testable import AFURLSession
 @testable import AFURLTypes
 
@@ -34,6 +26,7 @@ final class MockURLProtocol: URLProtocol, @unchecked Sendable {
 @Suite("Loads by classes of the program")
 struct ProtocolTests {
     private let site = StubSite()
+    private let log = EventLog()
 
     @Test func `a class written for Foundation answers`() async throws {
         MockURLProtocol.requestHandler = { request in
@@ -66,7 +59,6 @@ struct ProtocolTests {
             stub.load(body.dropFirst())
             stub.finish()
         }
-        let log = EventLog()
         let session = StubSite.session(delegate: log) { $0.temporaryFolder = folder.url }
 
         #expect(try await session.outcome(of: site.url()).data == body)
@@ -357,7 +349,6 @@ struct ProtocolTests {
         let goOn = Watched<StubProtocol?>(nil)
         let site = StubSite { stub in goOn.change { $0 = stub } }
         let session = StubSite.session { $0.maximumBodyInMemory = 1 << 20 }
-        let log = EventLog()
         let task = session.dataTask(with: site.url())
         task.delegate = log
         task.resume()
@@ -384,7 +375,6 @@ struct ProtocolTests {
     }
 
     @Test func `metrics have a transaction whose source is not known`() async throws {
-        let log = EventLog()
         let session = StubSite.session(delegate: log)
         session.dataTask(with: site.url()).resume()
         try await log.finished()

@@ -1,9 +1,3 @@
-import AFBase
-import AFLoop
-import AFTestSupport
-import AFURLSession
-import Foundation
-
 /// A host that exists in one test only, and what the class says for it.
 final class StubSite: Sendable {
     typealias Handler = @Sendable (StubProtocol) -> Void

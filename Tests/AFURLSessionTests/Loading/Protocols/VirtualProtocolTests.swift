@@ -1,10 +1,3 @@
-import AFBase
-import AFLoop
-import AFURLSession
-import AFVirtualWorld
-import Foundation
-import Testing
-
 @Suite("Loads by classes in virtual time")
 struct VirtualProtocolTests {
     private func world(_ configure: (URLSessionConfiguration) -> Void = { _ in }) -> VirtualWorld {
@@ -82,8 +75,8 @@ struct VirtualProtocolTests {
             $0.requestInterceptors = [RetryRules()]
             $0.httpMaximumConnectionsPerHost = 1
         }
-        let ok = ScriptStep.reply("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
-        let redirect = ScriptStep.reply("HTTP/1.1 302 Found\r\nLocation: /2\r\nContent-Length: 0\r\n\r\n")
+        let ok = ServerStep.reply("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+        let redirect = ServerStep.reply("HTTP/1.1 302 Found\r\nLocation: /2\r\nContent-Length: 0\r\n\r\n")
         world.scripts(
             "a.test",
             [

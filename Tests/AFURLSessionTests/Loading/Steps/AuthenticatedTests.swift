@@ -1,11 +1,3 @@
-import AFBase
-import AFLoop
-import AFNetworkingTesting
-import AFTestFixtures
-import AFTestSupport
-import Foundation
-import Testing
-
 @testable import AFURLSession
 @testable import AFURLTypes
 
@@ -212,7 +204,7 @@ struct AuthenticatedTests {
             }
             return .text("\(request.body == content)")
         }
-        let folder = try UploadFolder()
+        let folder = try ScratchFolder()
         let file = try folder.file(content)
         let put = URLRequest("PUT", server.url("/in"))
         func session() -> URLSession { URLSession.loopback(delegate: Keyring("u", "p", persistence: .none)) }
@@ -319,12 +311,12 @@ struct AuthenticatedTests {
 
     @Test func `T-AUT-15 the answers after the first come to nothing, also after the end`() async throws {
         let late = Lock<(@Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void)?>(nil)
-        let delegate = LateKeyring(late)
+        let delegate = TaskTrustDelegate(answering: { _, completion in late.withLock { $0 = completion } })
         let session = URLSession.loopback(delegate: delegate)
         let outcomes = Outcomes()
         let task = session.dataTask(with: server.url("/basic-auth/user/secret"), completionHandler: outcomes.handler)
         task.resume()
-        try await delegate.asked.wait("a challenge") { $0 }
+        try await delegate.challenges.wait("a challenge") { !$0.isEmpty }
         task.cancel()
 
         #expect(try await outcomes.first().error?.code == .cancelled)
@@ -333,24 +325,5 @@ struct AuthenticatedTests {
         answer(.cancelAuthenticationChallenge, nil)
         await session.settled()
         #expect(server.requests.count == 1 && outcomes.all.value.count == 1)
-    }
-}
-
-private final class LateKeyring: URLSessionTaskDelegate {
-    let asked = Watched(false)
-    private let answer: Lock<(@Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void)?>
-
-    init(_ answer: Lock<(@Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void)?>) {
-        self.answer = answer
-    }
-
-    func urlSession(
-        _ session: URLSession,
-        task: URLSessionTask,
-        didReceive challenge: URLAuthenticationChallenge,
-        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
-    ) {
-        answer.withLock { $0 = completionHandler }
-        asked.change { $0 = true }
     }
 }

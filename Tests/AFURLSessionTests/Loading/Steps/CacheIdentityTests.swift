@@ -1,11 +1,3 @@
-import AFBase
-import AFNetworkingTesting
-import AFTestFixtures
-import AFTestSupport
-import AFURLSession
-import Foundation
-import Testing
-
 extension URLSession {
     /// Returns once what the stores have is on the disk.
     fileprivate func written() async {

@@ -1,12 +1,4 @@
-import AFBase
-import AFLoop
-import AFNetworkingTesting
 import AFTLS
-import AFTestFixtures
-import AFTestSupport
-import AFVirtualWorld
-import Foundation
-import Testing
 
 @testable import AFURLSession
 @testable import AFURLTypes
@@ -16,6 +8,7 @@ import Testing
 struct CacheThreatTests {
     private let server: TestServer
     private let session = URLSession.loopback()
+    private let outcomes = Outcomes()
 
     init() throws {
         server = try TestServer()
@@ -176,7 +169,6 @@ struct CacheThreatTests {
         change: String
     ) async throws {
         serveOldLate()
-        let outcomes = Outcomes()
         session.dataTask(with: server.url("/1"), completionHandler: outcomes.handler).resume()
         try await server.waitForRequests(1)
         switch change {
@@ -197,22 +189,18 @@ struct CacheThreatTests {
     }
 
     @Test func `T-CAC-11 a 304 that comes late does not take the place of the newer response`() async throws {
-        let isChanged = Lock(false)
         server.route("GET", "/1") { [self] request in
             guard request.headers["If-None-Match"] != nil else {
                 return ServerReply.text("v1").header("ETag", "\"1\"").header("Cache-Control", "max-age=0")
             }
-            return isChanged.withLock { isChanged in
-                defer { isChanged = true }
-                return isChanged
-                    ? fresh(.text("v2")).header("ETag", "\"2\"")
-                    : fresh(.status(304)).header("ETag", "\"1\"").held(until: "go")
-            }
+            return request.headers["X-Late"] == nil
+                ? fresh(.text("v2")).header("ETag", "\"2\"")
+                : fresh(.status(304)).header("ETag", "\"1\"").held(until: "go")
         }
         _ = try await session.outcome(of: server.url("/1"))
         await session.settled()
-        let outcomes = Outcomes()
-        session.dataTask(with: server.url("/1"), completionHandler: outcomes.handler).resume()
+        let late = URLRequest("GET", server.url("/1"), fields: ["X-Late": "yes"])
+        session.dataTask(with: late, completionHandler: outcomes.handler).resume()
         try await server.waitForRequests(2)
         #expect(try await session.outcome(of: server.url("/1")).text == "v2")
         await session.settled()
@@ -229,18 +217,15 @@ struct CacheThreatTests {
         later: Int
     ) async throws {
         let dates = ["Sun, 06 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:38 GMT"]
-        let count = Lock(0)
-        server.route("GET", "/1") { _ in
-            let number = count.withLock { count in
-                defer { count += 1 }
-                return count
-            }
+        server.route("GET", "/1") { request in
+            // Which of them is the first does not depend on the threads of the server.
+            let number = request.headers["X-Late"] == nil ? 1 : 0
             let reply = ServerReply.text("\(number)").header("Cache-Control", "max-age=2000000000")
                 .header("Date", dates[number == later ? 1 : 0])
             return number == 0 ? reply.held(until: "go") : reply
         }
-        let outcomes = Outcomes()
-        session.dataTask(with: server.url("/1"), completionHandler: outcomes.handler).resume()
+        let late = URLRequest("GET", server.url("/1"), fields: ["X-Late": "yes"])
+        session.dataTask(with: late, completionHandler: outcomes.handler).resume()
         try await server.waitForRequests(1)
         #expect(try await session.outcome(of: server.url("/1")).text == "1")
         await session.settled()

@@ -1,8 +1,4 @@
-import AFNetworkingTesting
 import AFTLS
-import AFTestSupport
-import Foundation
-import Testing
 
 @testable import AFURLSession
 @testable import AFURLTypes
@@ -36,7 +32,7 @@ struct CacheTrustTests {
         task.delegate = delegate
         task.resume()
         #expect(try await outcomes.first().text == "hello")
-        #expect(delegate.methods.value == [NSURLAuthenticationMethodServerTrust])
+        #expect(delegate.methods == [NSURLAuthenticationMethodServerTrust])
         return session
     }
 

@@ -1,9 +1,4 @@
-import AFBase
-import AFTestFixtures
-import AFVirtualWorld
 import AFWire
-import Foundation
-import Testing
 
 @testable import AFURLSession
 @testable import AFURLTypes
@@ -23,7 +18,7 @@ struct CachedAnswerTests {
         return (events.task.response as? HTTPURLResponse)?.headers.values("Age")
     }
 
-    private func reply(_ fields: String, status: String = "200 OK") -> ScriptStep {
+    private func reply(_ fields: String, status: String = "200 OK") -> ServerStep {
         .reply("HTTP/1.1 \(status)\r\n\(fields)\r\nContent-Length: 4\r\n\r\nbody")
     }
 
@@ -143,7 +138,7 @@ struct CachedAnswerTests {
 
     /// The statuses of three loads in a row from a server that answers once with this, and then with 204.
     private func statuses(_ status: String, _ fields: String) -> [Int?] {
-        let empty = ScriptStep.reply("HTTP/1.1 204 No Content\r\nCache-Control: no-store\r\n\r\n")
+        let empty = ServerStep.reply("HTTP/1.1 204 No Content\r\nCache-Control: no-store\r\n\r\n")
         world.script(
             "a.test",
             .expectRequest,

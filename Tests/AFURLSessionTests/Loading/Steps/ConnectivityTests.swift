@@ -1,11 +1,5 @@
-import AFLoop
-import AFURLSession
-import AFVirtualWorld
-import Foundation
-import Testing
-
 @Suite("Waiting for a network")
-struct ConnectivityTests {
+final class ConnectivityTests: WorldSuite {
     private func makeWorld(_ configure: (URLSessionConfiguration) -> Void = { _ in }) -> VirtualWorld {
         let world = VirtualWorld()
         world.configure {
@@ -243,7 +237,6 @@ struct ConnectivityTests {
     // MARK: - Cellular networks
 
     @Test func `addresses behind a modem are left out when cellular access is not allowed`() throws {
-        let world = VirtualWorld()
         world.configure { $0.allowsCellularAccess = false }
         world.host("api.test", "2001:db8::1", "192.0.2.1")
         world.serveEcho("api.test")
@@ -261,11 +254,9 @@ struct ConnectivityTests {
 
         #expect(events.all == [.failed(.dataNotAllowed)])
         #expect(events.error?.loadFailure?.attempts.map(\.outcome) == [.cellular, .cellular])
-        #expect(world.finish() == [])
     }
 
     @Test func `a request may do without cellular access where its session would not`() throws {
-        let world = VirtualWorld()
         world.host("api.test", "192.0.2.1")
         world.serveEcho("api.test")
         world.network.cellular = [try #require(VirtualWorld.address("192.0.2.1"))]
@@ -280,13 +271,11 @@ struct ConnectivityTests {
 
         // The idle connection is by the modem.
         #expect(events.all == [.failed(.dataNotAllowed)])
-        #expect(world.finish() == [])
     }
 
     // MARK: - Kinds of traffic
 
     @Test func `the service type of a request marks its connection, which serves no other type`() throws {
-        let world = VirtualWorld()
         world.configure { $0.networkServiceType = .background }
         world.serveEcho("api.test")
         world.load("http://api.test/1")
@@ -301,6 +290,5 @@ struct ConnectivityTests {
         #expect(events.body == "/2")
         #expect(world.network.options.map(\.link.trafficClass) == [1 << 2, 46 << 2])
         #expect(world.network.options.map(\.link.priority) == [1, 6])
-        #expect(world.finish() == [])
     }
 }

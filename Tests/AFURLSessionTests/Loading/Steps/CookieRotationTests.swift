@@ -1,11 +1,3 @@
-import AFBase
-import AFNetworkingTesting
-import AFTestFixtures
-import AFTestSupport
-import AFURLSession
-import Foundation
-import Testing
-
 /// A site that gives its cookie another value with each response: no two requests say the same of their user.
 @Suite("Stored responses and cookies that change")
 struct CookieRotationTests {

@@ -1,8 +1,3 @@
-import AFNetworkingTesting
-import AFTestFixtures
-import Foundation
-import Testing
-
 @testable import AFURLSession
 @testable import AFURLTypes
 
@@ -10,6 +5,7 @@ import Testing
 struct CookieTests {
     private let server: TestServer
     private let other: TestServer
+    private let session = URLSession.loopback()
 
     init() throws {
         server = try TestServer()
@@ -22,8 +18,6 @@ struct CookieTests {
     }
 
     @Test func `a cookie that a server sets comes back to it`() async throws {
-        let session = URLSession.loopback()
-
         _ = try await session.outcome(of: server.url("/set"))
         #expect(try await session.outcome(of: server.url("/see")).text == "a=1")
     }
@@ -40,7 +34,6 @@ struct CookieTests {
             ServerReply.status(302).header("Set-Cookie", "hop=2; Path=/")
                 .header("Location", other.url("/see", host: "localhost").absoluteString)
         )
-        let session = URLSession.loopback()
 
         #expect(try await session.outcome(of: server.url("/1", host: "127.0.0.1")).text == "hop=1")
         #expect(try await session.outcome(of: server.url("/2", host: "127.0.0.1")).text == "none")
@@ -48,14 +41,12 @@ struct CookieTests {
 
     @Test func `errors and challenges set cookies as well`() async throws {
         server.route("GET", "/500", ServerReply.text("x").status(500).header("Set-Cookie", "e=1; Path=/"))
-        let session = URLSession.loopback()
 
         _ = try await session.outcome(of: server.url("/500"))
         #expect(try await session.outcome(of: server.url("/see")).text == "e=1")
     }
 
     @Test func `the store's value takes the place of one set by hand`() async throws {
-        let session = URLSession.loopback()
         let own = URLRequest("GET", server.url("/see"), fields: ["cookie": "mine=1"])
 
         #expect(try await session.outcome(of: own).text == "mine=1")
@@ -67,7 +58,6 @@ struct CookieTests {
     }
 
     @Test func `a cookie set by hand goes behind the store's, if the caller asks for that`() async throws {
-        let session = URLSession.loopback()
         var own = URLRequest("GET", server.url("/see"), fields: ["cookie": "a=2; mine=1"])
         own.addsStoredCookies = true
 
@@ -83,7 +73,6 @@ struct CookieTests {
     }
 
     @Test func `T-RED-04 a cookie set by hand stays in its origin beside cookies that do not`() async throws {
-        let session = URLSession.loopback()
         _ = try await session.outcome(of: server.url("/set"))
         server.route("GET", "/here", .status(302).header("Location", "/see"))
         server.route("GET", "/there", .status(302).header("Location", other.url("/see").absoluteString))

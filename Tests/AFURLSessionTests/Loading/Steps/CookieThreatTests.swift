@@ -1,9 +1,4 @@
-import AFNetworkingTesting
 import AFTLS
-import AFTestFixtures
-import AFURLSession
-import Foundation
-import Testing
 
 /// What goes wrong with cookies elsewhere, tried over the whole stack.
 @Suite("Cookies, threatened")

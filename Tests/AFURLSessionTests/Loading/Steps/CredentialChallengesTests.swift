@@ -1,50 +1,10 @@
-import AFBase
-import AFLoop
-import AFTestFixtures
-import AFVirtualWorld
 import AFWire
-import Foundation
-import Testing
 
 @testable import AFURLSession
 @testable import AFURLTypes
 
 @Suite("Challenges of servers, put to delegates")
 struct CredentialChallengesTests {
-    /// Answers in a way a test chooses.
-    private final class TaskLevel: URLSessionDataDelegate {
-        let challenges = Lock<[URLAuthenticationChallenge]>([])
-        let body: @Sendable (URLAuthenticationChallenge, @escaping ChallengeCompletion) -> Void
-
-        init(_ body: @escaping @Sendable (URLAuthenticationChallenge, @escaping ChallengeCompletion) -> Void) {
-            self.body = body
-        }
-
-        func urlSession(
-            _ session: URLSession,
-            task: URLSessionTask,
-            didReceive challenge: URLAuthenticationChallenge,
-            completionHandler: @escaping ChallengeCompletion
-        ) {
-            challenges.withLock { $0.append(challenge) }
-            body(challenge, completionHandler)
-        }
-    }
-
-    /// Has no method for challenges of tasks.
-    private final class SessionLevel: URLSessionDataDelegate {
-        let count = Lock(0)
-
-        func urlSession(
-            _ session: URLSession,
-            didReceive challenge: URLAuthenticationChallenge,
-            completionHandler: @escaping ChallengeCompletion
-        ) {
-            count.withLock { $0 += 1 }
-            completionHandler(.cancelAuthenticationChallenge, nil)
-        }
-    }
-
     private static func question(_ method: String = NSURLAuthenticationMethodHTTPBasic) -> CredentialQuestion {
         let space = URLProtectionSpace(
             host: "a.test",
@@ -79,9 +39,9 @@ struct CredentialChallengesTests {
 
     @Test("a delegate is shown everything, and its answer comes back")
     func answer() throws {
-        let delegate = TaskLevel { $1(.useCredential, .user("chosen")) }
+        let delegate = TaskTrustDelegate { _ in (.useCredential, .user("chosen")) }
         #expect(try Self.answers(delegate) == ["0 chosen"])
-        let challenge = try #require(delegate.challenges.withLock { $0.first })
+        let challenge = try #require(delegate.challenges.value.first)
         #expect(challenge.protectionSpace.realm == "r" && challenge.proposedCredential?.user == "proposed")
         #expect(challenge.previousFailureCount == 2 && challenge.sender != nil && challenge.error == nil)
         #expect((challenge.failureResponse as? HTTPURLResponse)?.statusCode == 401)
@@ -89,54 +49,54 @@ struct CredentialChallengesTests {
 
     @Test("of several answers the first counts, in either way, T-AUT-15")
     func severalAnswers() throws {
-        let twice = TaskLevel { _, completion in
+        let twice = TaskTrustDelegate(answering: { _, completion in
             completion(.rejectProtectionSpace, nil)
             completion(.useCredential, .user())
-        }
+        })
         #expect(try Self.answers(twice) == ["3 -"])
-        let mixed = TaskLevel { challenge, completion in
+        let mixed = TaskTrustDelegate(answering: { challenge, completion in
             challenge.sender?.use(.user("by-sender"), for: challenge)
             challenge.sender?.cancel(challenge)
             completion(.performDefaultHandling, nil)
-        }
+        })
         #expect(try Self.answers(mixed) == ["0 by-sender"])
     }
 
     @Test("the answer may come from another thread, T-AUT-15")
     func otherThread() throws {
-        let delegate = TaskLevel { _, completion in
+        let delegate = TaskTrustDelegate(answering: { _, completion in
             let thread = Thread { completion(.cancelAuthenticationChallenge, nil) }
             thread.start()
             while !thread.isFinished { sched_yield() }
-        }
+        })
         #expect(try Self.answers(delegate) == ["2 -"])
     }
 
     @Test("a delegate that never answers is waited for, and sends nothing, T-AUT-15")
     func noAnswer() throws {
-        let delegate = TaskLevel { _, _ in }
+        let delegate = TaskTrustDelegate(answering: { _, _ in })
         #expect(try Self.answers(delegate).isEmpty)
-        #expect(delegate.challenges.withLock { $0.count } == 1)
+        #expect(delegate.count == 1)
     }
 
     @Test("without a method there is the default, and the session's method is for other questions")
     func noMethod() throws {
         #expect(try Self.answers(nil) == ["1 -"])
-        let delegate = SessionLevel()
+        let delegate = TrustDelegate { _ in (.cancelAuthenticationChallenge, nil) }
         #expect(try Self.answers(delegate) == ["1 -"])
-        #expect(delegate.count.withLock { $0 } == 0)
+        #expect(delegate.methods.value.count == 0)
         for method in [NSURLAuthenticationMethodHTTPDigest, NSURLAuthenticationMethodHTTPBearer] {
             #expect(try Self.answers(delegate, Self.question(method)) == ["1 -"])
         }
-        #expect(delegate.count.withLock { $0 } == 0)
+        #expect(delegate.methods.value.count == 0)
         #expect(try Self.answers(delegate, Self.question(NSURLAuthenticationMethodNTLM)) == ["2 -"])
         #expect(try Self.answers(delegate, Self.question(NSURLAuthenticationMethodNegotiate)) == ["2 -"])
-        #expect(delegate.count.withLock { $0 } == 2)
+        #expect(delegate.methods.value.count == 2)
     }
 
     @Test("where the session has no method, the task's is asked about its connection")
     func secondLevel() throws {
-        let delegate = TaskLevel { $1(.useCredential, nil) }
+        let delegate = TaskTrustDelegate { _ in (.useCredential, nil) }
         #expect(try Self.answers(delegate, Self.question(NSURLAuthenticationMethodNTLM)) == ["0 -"])
     }
 }

@@ -1,11 +1,4 @@
-import AFNetworkingTesting
-import AFTestFixtures
-import AFTestSupport
-import AFURLSession
-import AFVirtualWorld
-import Foundation
 import Glibc
-import Testing
 
 /// What goes wrong with credentials elsewhere, tried over the whole stack.
 @Suite("Credentials, threatened")
@@ -52,7 +45,7 @@ struct CredentialThreatTests {
     }
 
     @Test func `T-AUT-14 a stream is asked for again when its server asks who is there`() async throws {
-        let content = UploadFolder.pattern(400_000)
+        let content = pattern(400_000)
         server.route("PUT", "/1") { request in
             guard request.headers["Authorization"] != nil else {
                 return .status(401).header("WWW-Authenticate", "Basic realm=\"r\"")

@@ -1,10 +1,3 @@
-import AFLoop
-import AFTestSupport
-import AFURLSession
-import AFVirtualWorld
-import Foundation
-import Testing
-
 @Suite("Tasks that begin later")
 struct DelayedStartTests {
     private let delegate = Postponer()

@@ -1,9 +1,4 @@
-import AFTestFixtures
-import AFTestSupport
-import AFVirtualWorld
 import Dispatch
-import Foundation
-import Testing
 
 @testable import AFState
 @testable import AFURLSession

@@ -1,15 +1,11 @@
-import AFBase
-import AFNetworkingTesting
-import AFTestFixtures
-import Foundation
-import Testing
-
 @testable import AFState
 @testable import AFURLSession
 @testable import AFURLTypes
 
 @Suite("Hosts that want TLS, on the wire")
 struct HSTSTests {
+    private let outcomes = Outcomes()
+
     private func store(_ host: String) throws -> HSTSStore {
         let entry = HSTSStore.Entry(host: host, includesSubdomains: false, expires: .distantFuture)
         return HSTSStore(entries: [try #require(entry)])
@@ -25,7 +21,6 @@ struct HSTSTests {
         site.server.route("PUT", "/put") { .text($0.bodyText) }
         let plain = try #require(URL(string: "http://localhost:\(site.server.port)/hello"))
 
-        let outcomes = Outcomes()
         let task = session.dataTask(with: plain, completionHandler: outcomes.handler)
         task.resume()
         let outcome = try await outcomes.first()
@@ -34,7 +29,7 @@ struct HSTSTests {
         let put = URLRequest("PUT", try #require(URL(string: "http://localhost:\(site.server.port)/put")))
         let (data, _) = try await session.upload(for: put, from: Data("body".utf8))
         #expect(data == Data("body".utf8))
-        let folder = try UploadFolder()
+        let folder = try ScratchFolder()
         let file = try folder.file(Data("file".utf8))
         #expect(try await session.upload(for: put, fromFile: file).0 == Data("file".utf8))
         #expect(site.server.connections.allSatisfy { $0.tls != nil })
@@ -98,7 +93,6 @@ struct HSTSTests {
                 RetryingInterceptor { _ in .retry },
             ]
         }
-        let outcomes = Outcomes()
         let task = session.dataTask(with: plain, completionHandler: outcomes.handler)
         task.resume()
 
@@ -122,7 +116,11 @@ struct HSTSTests {
             ServerReply.status(302).header("Location", server.url("/busy", host: "localhost").absoluteString)
         )
         let (known, entry) = (HSTSStore(), try store("localhost").entries)
-        let session = URLSession.loopback(delegate: LoginDelegate { entry.forEach(known.insert) }) {
+        let delegate = TaskTrustDelegate { _ in
+            entry.forEach(known.insert)
+            return (.useCredential, URLCredential(user: "ann", password: "canary", persistence: .none))
+        }
+        let session = URLSession.loopback(delegate: delegate) {
             $0.strictTransportSecurity = known
             $0.requestInterceptors = [
                 RetryingInterceptor { attempt in
@@ -132,7 +130,6 @@ struct HSTSTests {
             ]
         }
         let first = path == "/led" ? former.url(path) : server.url(path, host: "localhost")
-        let outcomes = Outcomes()
         let task = session.dataTask(with: first, completionHandler: outcomes.handler)
         task.resume()
 
@@ -140,24 +137,5 @@ struct HSTSTests {
         #expect(try await outcomes.first().error != nil)
         #expect(task.currentRequest?.url?.scheme == "https")
         #expect(server.requests.count == 1)
-    }
-}
-
-/// Gives a password for each challenge.
-private final class LoginDelegate: NSObject, URLSessionTaskDelegate {
-    private let prepare: @Sendable () -> Void
-
-    init(_ prepare: @escaping @Sendable () -> Void) {
-        self.prepare = prepare
-    }
-
-    func urlSession(
-        _ session: URLSession,
-        task: URLSessionTask,
-        didReceive challenge: URLAuthenticationChallenge,
-        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
-    ) {
-        prepare()
-        completionHandler(.useCredential, URLCredential(user: "ann", password: "canary", persistence: .none))
     }
 }

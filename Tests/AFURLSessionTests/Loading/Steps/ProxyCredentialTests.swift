@@ -1,15 +1,11 @@
-import AFNetworkingTesting
-import AFTestFixtures
-import AFURLSession
-import Foundation
-import Testing
-
 /// Proxies that ask who is there, with requests in absolute form and in tunnels.
 @Suite("Proxies that want credentials")
 struct ProxyCredentialTests {
     private let server: TestServer
+    private let proxy: TestProxy
 
     init() throws {
+        proxy = try TestProxy()
         server = try TestServer()
         server.route("*", "/hello") { .text("hello \($0.bodyText)") }
     }
@@ -33,7 +29,6 @@ struct ProxyCredentialTests {
     @Test func `T-AUT-17 T-PRX-02 a server in a tunnel is answered itself, and gets no password of the proxy`()
         async throws
     {
-        let proxy = try TestProxy()
         proxy.rules.authentication = .password(user: "me", password: "secret", realm: "p")
         server.route("GET", "/stored", ServerReply.text("stored").header("Cache-Control", "max-age=100"))
         server.route("GET", "/private") { request in
@@ -54,7 +49,6 @@ struct ProxyCredentialTests {
     }
 
     @Test func `T-PRX-02 a request that goes again through a tunnel has no password of the proxy`() async throws {
-        let proxy = try TestProxy()
         proxy.rules.authentication = .password(user: "me", password: "secret", realm: "p")
         let witness = knowing("me", "secret")
         let session = try session(proxy, tunnels: true, witness)
@@ -86,7 +80,6 @@ struct ProxyCredentialTests {
 
     @Test(arguments: bodies.keys.sorted(), [false, true])
     func `T-PRX-03 whatever body a 407 has, it is answered`(body: String, tunnels: Bool) async throws {
-        let proxy = try TestProxy()
         proxy.enqueue(.answering(try #require(ProxyCredentialTests.bodies[body])))
         let witness = knowing("me", "secret")
 
@@ -103,7 +96,6 @@ struct ProxyCredentialTests {
         scheme: String,
         tunnels: Bool
     ) async throws {
-        let proxy = try TestProxy()
         var digest = DigestRules(user: "me", password: "secret")
         digest.algorithm = .sha256
         digest.realm = "p"
@@ -134,7 +126,6 @@ struct ProxyCredentialTests {
 
     @Test(arguments: [false, true])
     func `T-PRX-03 three rounds are enough, and the proxy's refusal is not the server's`(tunnels: Bool) async throws {
-        let proxy = try TestProxy()
         proxy.rules.authentication = .password(user: "me", password: "secret", realm: "p")
         let witness = Witness { answers in
             answers.challenge = { _, challenge, done in
@@ -157,9 +148,9 @@ struct ProxyCredentialTests {
 
     @Test(arguments: [false, true])
     func `T-PRX-03 a body is sent again through the proxy, from wherever it comes`(tunnels: Bool) async throws {
-        let content = UploadFolder.pattern(200_000)
+        let content = pattern(200_000)
         server.route("PUT", "/in") { .text("\($0.body == content)") }
-        let folder = try UploadFolder()
+        let folder = try ScratchFolder()
         let file = try folder.file(content)
         for kind in ["data", "file", "stream"] {
             let proxy = try TestProxy()
@@ -233,7 +224,6 @@ struct ProxyCredentialTests {
     @Test func `T-RED-05 credentials that a proxy asked for stay on its side of a redirect`() async throws {
         let direct = try TestServer()
         direct.route("GET", "/end", .text("end"))
-        let proxy = try TestProxy()
         proxy.rules.authentication = .password(user: "me", password: "canary")
         server.route(
             "GET",

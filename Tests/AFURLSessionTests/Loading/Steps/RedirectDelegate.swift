@@ -1,8 +1,3 @@
-import AFBase
-import AFLoop
-import AFURLSession
-import Foundation
-
 /// Answers questions about redirects, and writes down what it was asked.
 final class RedirectDelegate: URLSessionDataDelegate {
     typealias Completion = @Sendable (URLRequest?) -> Void

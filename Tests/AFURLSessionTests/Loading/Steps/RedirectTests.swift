@@ -1,11 +1,3 @@
-import AFBase
-import AFLoop
-import AFNetworkingTesting
-import AFTestFixtures
-import AFTestSupport
-import Foundation
-import Testing
-
 @testable import AFURLSession
 @testable import AFURLTypes
 
@@ -101,7 +93,7 @@ struct RedirectTests {
     func `T-RED-12 a body is sent again as it was`(status: Int) async throws {
         redirect("/1", to: "/end", status: status)
         let content = String(repeating: "0123456789", count: 20_000)
-        let folder = try UploadFolder()
+        let folder = try ScratchFolder()
         let file = try folder.file(Data(content.utf8))
         let put = URLRequest("PUT", server.url("/1"))
         var inMemory = put

@@ -1,11 +1,4 @@
-import AFBase
-import AFLoop
-import AFNetworkingTesting
 import AFTLS
-import AFTestFixtures
-import AFURLSession
-import Foundation
-import Testing
 
 @testable import AFState
 
@@ -14,6 +7,7 @@ import Testing
 struct RedirectThreatTests {
     private let server: TestServer
     private let other: TestServer
+    private let session = URLSession.loopback()
 
     init() throws {
         server = try TestServer()
@@ -51,7 +45,6 @@ struct RedirectThreatTests {
             server.route("GET", "/r\(number)", permanent(number == 24 ? "/end" : "/r\(number + 1)"))
         }
         server.route("GET", "/self", permanent("/self"))
-        let session = URLSession.loopback()
         try await warm(session, server.url("/r12"))
         #expect(server.requests.count == 14)
 
@@ -115,7 +108,6 @@ struct RedirectThreatTests {
 
     @Test func `T-RED-29 a redirect whose body is coded is followed and not kept`() async throws {
         server.route("GET", "/1", permanent("/end").header("Content-Encoding", "gzip"))
-        let session = URLSession.loopback()
         try await warm(session, server.url("/1"))
 
         #expect(try await session.outcome(of: server.url("/1")).text == "GET ")
@@ -128,7 +120,6 @@ struct RedirectThreatTests {
     ) async throws {
         server.route("GET", "/1", ServerReply.text("old").header("Cache-Control", "max-age=100"))
         server.route("PUT", "/1", ServerReply.status(303).header("Location", location))
-        let session = URLSession.loopback()
         try await warm(session, server.url("/1"))
         _ = try await session.outcome(of: server.url("/1"))
         #expect(server.requests.count == 1)
@@ -266,7 +257,7 @@ struct RedirectThreatTests {
 
                 #expect(try await session.outcome(of: data).text == "POST own", "\(path) \(isStreamed)")
                 #expect(try await session.outcome(of: streamed).text == "POST own", "\(path) \(isStreamed)")
-                let file = try UploadFolder()
+                let file = try ScratchFolder()
                 let upload = session.uploadTask(
                     with: URLRequest("POST", server.url(path)),
                     fromFile: try file.file(Data("first".utf8))

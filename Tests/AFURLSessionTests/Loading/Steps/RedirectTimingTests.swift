@@ -1,17 +1,9 @@
-import AFBase
-import AFLoop
-import AFURLSession
-import AFVirtualWorld
-import Foundation
-import Testing
-
 @Suite("Redirects in time")
-struct RedirectTimingTests {
+final class RedirectTimingTests: WorldSuite {
     private static let away = "HTTP/1.1 302 Found\r\nLocation: http://b.test/\r\nContent-Length: 5\r\n\r\n"
     private static let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
     @Test func `T-RED-21 the end of a slow redirect is not waited for`() {
-        let world = VirtualWorld()
         world.script("a.test", .expectRequest, .reply(Self.away), .delay(.seconds(3600)), .reply("12345"))
         world.script("b.test", .expectRequest, .reply(Self.ok), .again)
         let start = world.now
@@ -20,11 +12,9 @@ struct RedirectTimingTests {
 
         #expect(events.all == [.response(200), .data(2), .finished])
         #expect(start.duration(to: world.now) < .seconds(2))
-        #expect(world.finish() == [])
     }
 
     @Test func `T-RED-21 the body of a redirect is given up after two seconds`() {
-        let world = VirtualWorld()
         world.script("a.test", .expectRequest, .reply(Self.away), .stall)
         world.script("b.test", .expectRequest, .reply(Self.ok), .again)
 
@@ -33,12 +23,10 @@ struct RedirectTimingTests {
 
         #expect(events.all.last == .finished)
         #expect(world.network.connections.first?.isOver == true)
-        #expect(world.finish() == [])
     }
 
     @Test(arguments: [(5, 1), (64 << 20, 4)])
     func `T-RES-49 a connection is used again behind the body of a redirect, if that is short`(size: Int, count: Int) {
-        let world = VirtualWorld()
         world.network.recordsBytes = false
         let away = "HTTP/1.1 302 Found\r\nLocation: /next\r\nContent-Length: \(size)\r\n\r\n"
         world.respond("a.test") { request, moment, client in
@@ -54,11 +42,9 @@ struct RedirectTimingTests {
         }
 
         #expect(world.network.connections.count == count)
-        #expect(world.finish() == [])
     }
 
     @Test func `T-RED-23 hops share the time of the whole task`() {
-        let world = VirtualWorld()
         world.configure { $0.timeoutIntervalForResource = 10 }
         let hop = "HTTP/1.1 302 Found\r\nLocation: http://a.test/\r\nContent-Length: 0\r\n\r\n"
         world.script("a.test", .expectRequest, .delay(.seconds(4)), .reply(hop), .again)
@@ -68,23 +54,19 @@ struct RedirectTimingTests {
 
         #expect(events.all == [.failed(.timedOut)])
         #expect(start.duration(to: world.now) < .seconds(11))
-        #expect(world.finish() == [])
     }
 
     @Test func `T-RED-23 each hop has its own idle time`() {
-        let world = VirtualWorld()
         world.configure { $0.timeoutIntervalForRequest = 5 }
         world.script("a.test", .expectRequest, .delay(.seconds(4)), .reply(Self.away), .reply("12345"), .again)
         world.script("b.test", .expectRequest, .delay(.seconds(4)), .reply(Self.ok), .again)
 
         #expect(world.load("http://a.test/").all.last == .finished)
-        #expect(world.finish() == [])
     }
 
     @Test func `T-RED-21 a task suspended while its delegate decides goes on with the first answer`() {
         let answers = Lock<[RedirectDelegate.Completion]>([])
         let delegate = RedirectDelegate { _, _, completion in answers.withLock { $0.append(completion) } }
-        let world = VirtualWorld()
         world.configure { $0.timeoutIntervalForResource = 30 }
         world.script("a.test", .expectRequest, .reply(Self.away), .reply("12345"))
         world.script("b.test", .expectRequest, .reply(Self.ok), .again)
@@ -105,13 +87,11 @@ struct RedirectTimingTests {
         world.run(limit: .seconds(5)) { task.state == .completed }
         #expect((task.response as? HTTPURLResponse)?.statusCode == 200 && task.error == nil)
         #expect(world.network.connections.count == 2)
-        #expect(world.finish() == [])
     }
 
     @Test(arguments: [false, true])
     func `a delegate that never answers keeps neither the task nor its response alive`(isTasksOwn: Bool) {
-        let silent = SilentDelegate()
-        let world = VirtualWorld()
+        let silent = NeverAnswering()
         world.script("a.test", .expectRequest, .reply(Self.away), .reply("12345"))
         let (session, queue) = isTasksOwn ? (world.session, world.queue) : world.makeSession(delegate: silent) { _ in }
         weak var finished: URLSessionTask?
@@ -131,11 +111,9 @@ struct RedirectTimingTests {
         #expect(finished == nil)
         #expect(silent.response == nil)
         withExtendedLifetime((session, queue)) {}
-        #expect(world.finish() == [])
     }
 
     @Test func `a task suspended between two hops goes on where it was`() {
-        let world = VirtualWorld()
         world.script("a.test", .expectRequest, .reply(Self.away), .reply("12345"), .again)
         world.script("b.test", .expectRequest, .reply(Self.ok), .again)
         for steps in 1...60 {
@@ -147,7 +125,6 @@ struct RedirectTimingTests {
             world.run { events.isComplete }
             #expect(events.all == [.response(200), .data(2), .finished], "\(steps)")
         }
-        #expect(world.finish() == [])
     }
 
     @Test func `a task cancelled at any point of its way ends once and leaves nothing`() {
@@ -190,7 +167,7 @@ struct RedirectTimingTests {
 
     @Test func `T-RES-43 ten thousand redirects from the cache need no more stack than one`() async {
         await #expect(processExitsWith: .success) {
-            let world = Self.circle(10_000)
+            let world = RedirectTimingTests.circle(10_000)
             #expect(world.load("http://a.test/").all == [.failed(.httpTooManyRedirects)])
             #expect(world.finish() == [])
         }
@@ -247,7 +224,7 @@ extension VirtualWorld {
 }
 
 /// Keeps the completion of a question, and never calls it.
-private final class SilentDelegate: URLSessionDataDelegate {
+private final class NeverAnswering: URLSessionDataDelegate {
     private struct Question {
         weak var response: HTTPURLResponse?
         let completion: @Sendable (URLRequest?) -> Void

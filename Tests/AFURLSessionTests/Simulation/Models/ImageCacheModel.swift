@@ -1,7 +1,4 @@
 import AFImages
-import AFTestSupport
-import AFVirtualWorld
-import Foundation
 
 /// A cache of images as a list, the one used last at its end.
 private struct ImageCacheModel {

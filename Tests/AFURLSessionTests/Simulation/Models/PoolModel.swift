@@ -1,7 +1,3 @@
-import AFLoop
-import AFTestSupport
-import AFVirtualWorld
-
 @testable import AFTransport
 @testable import AFURLSession
 @testable import AFURLTypes

@@ -1,8 +1,3 @@
-import AFTestSupport
-import AFURLSession
-import AFVirtualWorld
-import Foundation
-
 /// How the sessions of a conversation reach their hosts.
 enum SimulatedRoute: CaseIterable {
     case direct

@@ -1,6 +1,3 @@
-import AFVirtualWorld
-import Foundation
-
 /// What a run has come to so far.
 struct SimulationReport: Sendable {
     struct Row: Sendable {

@@ -1,10 +1,3 @@
-import AFBase
-import AFLoop
-import AFTestSupport
-import AFVirtualWorld
-import Foundation
-import Testing
-
 /// What `./dev simulate` runs: all kinds of simulation and all models, on as many threads as it is told.
 ///
 /// `AFNET_SIMULATE` has the number of seeds; without it a few are run. `AFNET_SIMULATE_FROM` is the first of them,

@@ -1,9 +1,4 @@
-import AFNetworkingTesting
 import AFTLS
-import AFTestSupport
-import AFURLSession
-import AFVirtualWorld
-import Foundation
 
 /// What servers of a simulation show, made once for all seeds: the work would be most of a run.
 ///

@@ -1,9 +1,3 @@
-import AFBase
-import AFLoop
-import AFURLSession
-import AFVirtualWorld
-import Foundation
-
 /// Writes down what the tasks of a walk tell, and answers as planned, when planned.
 final class SiteDelegate: URLSessionDataDelegate, URLSessionDownloadDelegate {
     enum Event: Equatable {

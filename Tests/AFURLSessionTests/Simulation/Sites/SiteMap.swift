@@ -1,7 +1,3 @@
-import AFTestSupport
-import AFVirtualWorld
-import Foundation
-
 /// What the servers of a simulated world have, and where it leads: places that answer, send on, or ask who is there.
 struct SiteMap {
     enum Kind {

@@ -1,6 +1,3 @@
-import AFTestSupport
-import AFVirtualWorld
-
 /// What one task of a walk wants, what those who are asked answer, and what is done to it meanwhile.
 struct SitePlan {
     enum Style: CaseIterable {

@@ -1,6 +1,3 @@
-import AFVirtualWorld
-import Foundation
-
 /// What the servers of a walk have to complain about.
 final class SiteBook {
     private(set) var violations: [String] = []

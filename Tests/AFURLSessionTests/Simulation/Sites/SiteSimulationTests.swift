@@ -1,7 +1,3 @@
-import AFVirtualWorld
-import Foundation
-import Testing
-
 /// Tasks on random sites that redirect, ask for credentials, are cached, and whose connections die.
 ///
 /// `AFNET_SITE_SEEDS` sets how many sites are run, and `AFNET_SITE_SEED` replays a single one with its trace.

@@ -1,8 +1,3 @@
-import AFLoop
-import AFTestSupport
-import AFVirtualWorld
-import Foundation
-
 @testable import AFState
 @testable import AFURLSession
 @testable import AFURLTypes

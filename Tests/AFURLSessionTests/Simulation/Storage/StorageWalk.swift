@@ -1,8 +1,3 @@
-import AFTestFixtures
-import AFTestSupport
-import AFVirtualWorld
-import Foundation
-
 @testable import AFState
 @testable import AFURLSession
 @testable import AFURLTypes

@@ -1,6 +1,3 @@
-import AFVirtualWorld
-import Testing
-
 @Suite("Simulated disks")
 struct StorageWalkTests {
     /// `./dev simulate` runs more of them.

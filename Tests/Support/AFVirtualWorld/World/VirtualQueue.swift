@@ -2,10 +2,11 @@ import AFBase
 package import AFLoop
 import AFTestSupport
 package import AFURLSession
+import AFVirtualSystem
 
 /// A serial delegate queue whose callbacks run when the seed says so, on the test's
 /// thread, and never inside a turn of the loop.
-package final class VirtualQueue: CallbackExecutor {
+package final class VirtualQueue: CallbackExecutor, VirtualCallbacks {
     private struct State {
         var waiting: [(due: LoopInstant, callback: Callback)] = []
         var first = 0
@@ -75,7 +76,7 @@ package final class VirtualQueue: CallbackExecutor {
         }
     }
 
-    func runNext() {
+    package func runNext() {
         let callback = state.withLock { state in
             defer {
                 state.first += 1

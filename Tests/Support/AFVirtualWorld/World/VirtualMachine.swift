@@ -1,5 +1,6 @@
 import AFBase
 package import AFLoop
+import AFVirtualSystem
 import Glibc
 
 /// A machine whose interfaces and routes a test sets. It begins with a loopback interface and nothing else.
@@ -39,18 +40,18 @@ package final class VirtualMachine: NetworkSource {
 
     /// Where packets to far addresses of IPv4 go.
     package func setDefaultRoute(by interface: Int32?, from source: String = "192.0.2.200") {
-        let source = VirtualWorld.address(source, port: 0)
+        let source = VirtualSystem.address(source, port: 0)
         state.withLock { $0.defaults[false] = interface.map { Route(interface: $0, source: source) } }
     }
 
     /// Where packets to far addresses of IPv6 go.
     package func setIPv6DefaultRoute(by interface: Int32?, from source: String = "2001:db8::200") {
-        let source = VirtualWorld.address(source, port: 0)
+        let source = VirtualSystem.address(source, port: 0)
         state.withLock { $0.defaults[true] = interface.map { Route(interface: $0, source: source) } }
     }
 
     package func set(_ answer: RouteAnswer?, for address: String) {
-        guard let address = VirtualWorld.address(address, port: 0) else { return }
+        guard let address = VirtualSystem.address(address, port: 0) else { return }
         state.withLock { $0.routes[address] = answer }
     }
 

@@ -8,7 +8,7 @@ package final class ReadyList {
     private var random: SeededGenerator
     /// In percent: how often part of what is ready is reported only the next time.
     private let holdsBack: Int
-    let faults: Faults
+    package let faults: Faults
 
     /// How far time may jump without asking the driver again.
     package var horizon = LoopInstant.distantFuture

@@ -1,6 +1,6 @@
 import AFBase
 import AFLoop
-package import AFURLSession
+package import AFTransport
 
 /// Runs what would block on the test's own thread: at once, or after a while of virtual
 /// time, as a slow disk would.

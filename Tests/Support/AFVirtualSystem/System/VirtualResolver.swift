@@ -70,7 +70,7 @@ package final class VirtualResolver: Resolver {
         }
         if faults.strikes(.nameDeadAddress) {
             let dead = VirtualResolver.deadAddresses[faults.draw(.nameDeadAddress, 0...1)]
-            found = [VirtualWorld.address(dead, port: 0)].compactMap { $0 } + found
+            found = [VirtualSystem.address(dead, port: 0)].compactMap { $0 } + found
         }
         if faults.strikes(.nameRepeated) { found += found }
         answer.result = .success(found)

@@ -1,12 +1,10 @@
 import AFTLS
-import AFTestSupport
-import AFVirtualWorld
+package import AFTestSupport
 import Foundation
-import Testing
 
 /// Plays a proxy, and the server behind it, on one connection: one stage after the other, TLS within TLS if it must be.
-final class LayeredServer: ServerProgram {
-    enum Stage {
+package final class LayeredServer: ServerProgram {
+    package enum Stage {
         /// From here on all goes through TLS, within whatever TLS there is.
         case tls(MemoryServer.Context)
         /// Waits for the head of a request, and answers it.
@@ -23,17 +21,19 @@ final class LayeredServer: ServerProgram {
     }
 
     /// What was received on all connections of a server.
-    final class Log {
+    package final class Log {
         /// Heads of requests, in order, those for tunnels included.
-        var heads: [String] = []
+        package var heads: [String] = []
         /// What came for stages that wait for bytes.
-        var pieces: [[UInt8]] = []
+        package var pieces: [[UInt8]] = []
         /// The first message of each handshake.
-        var greetings: [[UInt8]] = []
+        package var greetings: [[UInt8]] = []
         /// Everything that was ever received in the clear at some level.
-        var plain: [UInt8] = []
+        package var plain: [UInt8] = []
 
-        var plainText: String { String(decoding: plain, as: UTF8.self) }
+        package var plainText: String { String(decoding: plain, as: UTF8.self) }
+
+        package init() {}
     }
 
     private let log: Log
@@ -42,16 +42,16 @@ final class LayeredServer: ServerProgram {
     private var layers: [MemoryServer] = []
     private var input: [UInt8] = []
 
-    init(_ stages: [Stage], _ log: Log) {
+    package init(_ stages: [Stage], _ log: Log) {
         self.stages = stages[...]
         self.log = log
     }
 
-    func connected(_ client: ServerEnd) {
+    package func connected(_ client: ServerEnd) {
         run(client)
     }
 
-    func received(_ bytes: ArraySlice<UInt8>, _ client: ServerEnd) {
+    package func received(_ bytes: ArraySlice<UInt8>, _ client: ServerEnd) {
         take(Array(bytes), from: 0, client)
         run(client)
     }
@@ -117,7 +117,7 @@ final class LayeredServer: ServerProgram {
         if case .answer(let text) = stage {
             send(Array(text.utf8), client)
         } else {
-            send(Array(VirtualWorld.echo(target).utf8), client)
+            send(Array(VirtualSystem.echo(target).utf8), client)
         }
     }
 
@@ -140,15 +140,61 @@ final class LayeredServer: ServerProgram {
     }
 }
 
+extension VirtualSystem {
+    /// Plays one script after the other, the last one on all further connections.
+    package func serve(_ host: String, scripts: [[LayeredServer.Stage]], port: UInt16, log: LayeredServer.Log) {
+        var next = 0
+        serve(host, port: port) {
+            defer { next += 1 }
+            return LayeredServer(scripts[min(next, scripts.count - 1)], log)
+        }
+    }
+}
+
+/// A system with a proxy at `proxy.test`, which plays one script per connection, and the last one on all further ones. A
+/// connection past the proxy is `log`ged as well, by the name of `direct`.
+package protocol LayeredBench: AnyObject {
+    var system: VirtualSystem { get }
+    var log: LayeredServer.Log { get }
+    var direct: LayeredServer.Log { get }
+}
+
+extension LayeredBench {
+    package typealias Stage = LayeredServer.Stage
+
+    package static var granted: String { "HTTP/1.1 200 OK\r\n\r\n" }
+
+    package func proxy(_ stages: Stage..., host: String = "proxy.test", port: UInt16 = 3128) {
+        proxy(scripts: [stages], host: host, port: port)
+    }
+
+    package func proxy(
+        scripts: [[Stage]],
+        host: String = "proxy.test",
+        port: UInt16 = 3128,
+        log: LayeredServer.Log? = nil
+    ) {
+        system.serve(host, scripts: scripts, port: port, log: log ?? self.log)
+    }
+
+    /// A server that is there to be reached without a proxy.
+    package func serveDirectly(_ host: String, port: UInt16 = 80) {
+        system.serve(host, scripts: [[.echo]], port: port, log: direct)
+    }
+
+    /// Where connections led, in order.
+    package var hosts: [String] { system.network.connections.map(\.host) }
+}
+
 /// What a client greets with (RFC 8446 §4.1.2), as far as it is looked at here.
-struct Greeting {
+package struct Greeting {
     /// The numbers of its extensions.
-    let extensions: [Int]
+    package let extensions: [Int]
     /// Where the server's name is.
-    let bytes: [UInt8]
+    package let bytes: [UInt8]
 
     /// From a record that holds all of it.
-    init?(_ record: [UInt8]) {
+    package init?(_ record: [UInt8]) {
         var rest = record.dropFirst(5 + 4 + 2 + 32)
         func number(_ size: Int) -> Int? {
             guard rest.count >= size else { return nil }
@@ -172,7 +218,7 @@ struct Greeting {
     }
 
     /// A session of before is offered: `pre_shared_key`.
-    var offersSession: Bool { extensions.contains(41) }
+    package var offersSession: Bool { extensions.contains(41) }
 
-    func names(_ host: String) -> Bool { Data(bytes).range(of: Data(host.utf8)) != nil }
+    package func names(_ host: String) -> Bool { Data(bytes).range(of: Data(host.utf8)) != nil }
 }

@@ -1,12 +1,8 @@
 import AFNetworkingTesting
 import AFTLS
-import AFTestSupport
 import Foundation
-import Testing
 
 @testable import AFTransport
-@testable import AFURLSession
-@testable import AFURLTypes
 
 extension SecuredTests {
     /// What is remembered of servers that were proven once.
@@ -125,27 +121,6 @@ extension SecuredTests {
             #expect((11..<74).reversed().allSatisfy(isKnown) && isKnown(0))
             for number in 74..<84 { try meet(number) }
             #expect((0..<84).filter(isKnown) == [0] + Array(11..<64) + Array(74..<84))
-        }
-
-        @Test func `a known server has to pass the evaluator each time, T-TLS-13`() async throws {
-            let site = try SecuredSite.parting()
-            let asked = Watched(0)
-            let session = site.narrowSession { tls in
-                tls.resumesSessions = false
-                tls.evaluator = FixedEvaluator { trust in
-                    asked.change { $0 += 1 }
-                    guard trust.evaluation.isTrusted, asked.value < 3 else {
-                        return .reject(rule: "third", explanation: "enough")
-                    }
-                    return .accept
-                }
-            }
-
-            let outcomes = try await site.bye(session, 3)
-
-            #expect(outcomes.map(\.code) == [nil, nil, outcomes[2].code])
-            #expect(outcomes[2].error != nil)
-            #expect(asked.value == 3)
         }
     }
 }

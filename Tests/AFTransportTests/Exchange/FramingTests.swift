@@ -1,14 +1,12 @@
-import AFNetworkingTesting
-import AFTestFixtures
-import AFURLSession
-import Foundation
-import Testing
+import AFWire
+
+@testable import AFTransport
 
 /// A whole response, what must come of it, and whether its connection may be used again.
 struct FramingCase: Sendable, CustomTestStringConvertible {
-    enum Result: Sendable, Hashable {
+    enum Result: Sendable {
         case body(String)
-        case fails(LoadFailure.Reason, LoadFailure.Detail?)
+        case fails(HTTP1Error.Kind)
     }
 
     let name: String
@@ -22,8 +20,8 @@ struct FramingCase: Sendable, CustomTestStringConvertible {
 
     private static func ok(_ rest: String) -> String { "HTTP/1.1 200 OK\r\n" + rest }
 
-    private static func fails(_ name: String, _ detail: LoadFailure.Detail, _ response: String) -> FramingCase {
-        FramingCase(name: name, response: response, result: .fails(.malformed, detail), isReused: false)
+    private static func fails(_ name: String, _ kind: HTTP1Error.Kind, _ response: String) -> FramingCase {
+        FramingCase(name: name, response: response, result: .fails(kind), isReused: false)
     }
 
     private static func reads(
@@ -68,7 +66,7 @@ struct FramingCase: Sendable, CustomTestStringConvertible {
         FramingCase(
             name: "chunked, then the end of the stream",
             response: ok("Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n"),
-            result: .fails(.lost, .truncated),
+            result: .fails(.closed(.inBody)),
             isReused: false,
             closes: true
         ),
@@ -118,91 +116,69 @@ struct FramingCase: Sendable, CustomTestStringConvertible {
     ]
 }
 
-extension LoopbackTests {
-    /// What becomes of whole responses, and of the connections they came on.
-    struct Framing {
-        @Test(arguments: FramingCase.all)
-        func `T-MSG-01 T-MSG-48 a response is read or refused, and its connection used again or not`(
-            framing: FramingCase
-        ) async throws {
-            // In one write, and cut at each of the first offsets and the last ones.
-            let count = framing.response.utf8.count
-            for cuts in [[], [1, 9, 17], [count / 2], [count - 1], [count - 2, count - 1]] {
-                try await check(framing, cuts: cuts)
-            }
+/// What becomes of whole responses, and of the connections they came on.
+@Suite struct FramingTests {
+    @Test(arguments: FramingCase.all)
+    func `T-MSG-01 T-MSG-48 a response is read or refused, and its connection used again or not`(framing: FramingCase) {
+        // In one piece, cut at some of the first offsets and at the last ones, and byte by byte.
+        let count = framing.response.utf8.count
+        for cuts in [[], [1, 9, 17], [count / 2], [count - 1], [count - 2, count - 1], Array(1..<count)] {
+            check(framing, cuts: cuts)
         }
+    }
 
-        @Test(arguments: FramingCase.all)
-        func `a response that comes byte by byte means the same`(framing: FramingCase) async throws {
-            try await check(framing, cuts: Array(1..<framing.response.utf8.count))
+    private func check(_ framing: FramingCase, cuts: [Int]) {
+        let world = TransferWorld()
+        let bytes = Array(framing.response.utf8)
+        let cuts = cuts.filter { $0 < bytes.count }
+        let pieces = zip([0] + cuts, cuts + [bytes.count]).map { String(decoding: bytes[$0..<$1], as: UTF8.self) }
+        let send = pieces.flatMap { [ServerStep.reply($0), .delay(.milliseconds(1))] }
+        let second: [ServerStep] = [.expectRequest, .reply(VirtualSystem.echo("/2"))]
+        world.scripts("api.test", [[.expectRequest] + send + (framing.closes ? [.close] : second), second])
+
+        let first = world.load("http://api.test/1")
+        // What is behind the end of a message is there before the next request.
+        world.advance(by: .seconds(1))
+        let next = world.load("http://api.test/2")
+
+        switch framing.result {
+        case .body(let text): #expect(first.body == text && first.error == nil, "\(first.all) after \(cuts)")
+        case .fails(let kind):
+            #expect(first.wireError == kind, "\(first.all) after \(cuts)")
         }
+        #expect(next.body == "/2")
+        #expect(world.network.connections.count == (framing.isReused ? 1 : 2), "after \(cuts)")
+        #expect(world.finish() == [])
+    }
 
-        private func check(_ framing: FramingCase, cuts: [Int]) async throws {
-            let server = try TestServer()
-            server.route("GET", "/second", .text("second"))
-            let send = ScriptStep.sendSplit(framing.response, at: cuts)
-            let tail: [ScriptStep] = framing.closes ? [.close] : [.serve]
-            server.script(on: .connection(1), steps: [.expectRequest, send] + tail)
-            let session = URLSession.loopback()
+    @Test func `T-MSG-53 nothing of one message is left for the next`() {
+        let world = TransferWorld()
+        let everything =
+            "HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n"
+            + "Set-Cookie: a=b\r\nX-Old: yes\r\n\r\n5;ext=1\r\nhello\r\n0\r\nX-Trailer: t\r\n\r\n"
+        let plain = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nplain"
+        world.script("api.test", .expectRequest, .reply(everything), .expectRequest, .reply(plain))
 
-            let first = try await session.outcome(of: server.url("/first"))
-            let second = try await session.outcome(of: server.url("/second"))
+        let (first, second) = (world.load("http://api.test/1"), world.load("http://api.test/2"))
 
-            switch framing.result {
-            case .body(let text):
-                #expect(first.text == text, "\(first) after \(cuts)")
-            case .fails(let reason, let detail):
-                #expect(first.reason == reason && first.error?.loadFailure?.detail == detail, "\(first) after \(cuts)")
-                #expect(first.code == (reason == .lost ? -1005 : -1017))
-            }
-            #expect(second.text == "second")
-            #expect(server.requests.last?.connection == (framing.isReused ? 1 : 2), "after \(cuts)")
-        }
+        #expect(first.body == "hello" && second.body == "plain")
+        #expect(second.head?.headers.contains("X-Old") == false && second.transfer.precedingHeads.isEmpty)
+        #expect(world.network.connections.count == 1 && world.finish() == [])
+    }
 
-        @Test func `T-MSG-53 nothing of one message is left for the next`() async throws {
-            let server = try TestServer()
-            let everything =
-                "HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n"
-                + "Set-Cookie: a=b\r\nX-Old: yes\r\n\r\n5;ext=1\r\nhello\r\n0\r\nX-Trailer: t\r\n\r\n"
-            server.script(
-                .expectRequest,
-                .send(everything),
-                .expectRequest,
-                .send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nplain")
-            )
-            let session = URLSession.loopback()
+    @Test(arguments: [true, false], ["HTTP/1.0", "HTTP/1.1"])
+    func `T-MSG-48 a request that says close ends its connection`(closes: Bool, version: String) {
+        for saysKeepAlive in [true, false] {
+            let world = TransferWorld()
+            let connection = saysKeepAlive ? "Connection: keep-alive\r\n" : ""
+            let answer = "\(version) 200 OK\r\n\(connection)Content-Length: 2\r\n\r\nhi"
+            world.script("api.test", .expectRequest, .reply(answer), .again)
 
-            let first = try await session.outcome(of: server.url())
-            let second = try await session.outcome(of: server.url())
-
-            #expect(first.text == "hello" && second.text == "plain")
-            #expect(second.response?.value(forHTTPHeaderField: "X-Old") == nil)
-            #expect(second.response?.expectedContentLength == 5)
-            #expect(server.acceptedConnections == 1)
-        }
-
-        @Test(arguments: [true, false], ["HTTP/1.0", "HTTP/1.1"])
-        func `T-MSG-48 a request that says close ends its connection`(closes: Bool, version: String) async throws {
-            for saysKeepAlive in [true, false] {
-                let server = try TestServer()
-                server.route("GET", "/second", .text("second"))
-                let connection = saysKeepAlive ? "Connection: keep-alive\r\n" : ""
-                server.script(
-                    on: .connection(1),
-                    .expectRequest,
-                    .send("\(version) 200 OK\r\n\(connection)Content-Length: 2\r\n\r\nhi"),
-                    .serve
-                )
-                let session = URLSession.loopback()
-                let fields = closes ? ["Connection": "close"] : [:]
-
-                let first = try await session.outcome(of: URLRequest("GET", server.url(), fields: fields))
-                let second = try await session.outcome(of: server.url("/second"))
-
-                #expect(first.text == "hi" && second.text == "second")
-                let isReused = !closes && (version == "HTTP/1.1" || saysKeepAlive)
-                #expect(server.acceptedConnections == (isReused ? 1 : 2))
-            }
+            #expect(world.load("http://api.test/", fields: closes ? ["Connection": "close"] : [:]).body == "hi")
+            #expect(world.load("http://api.test/").body == "hi")
+            let isReused = !closes && (version == "HTTP/1.1" || saysKeepAlive)
+            #expect(world.network.connections.count == (isReused ? 1 : 2))
+            #expect(world.finish() == [])
         }
     }
 }

@@ -3,14 +3,14 @@ import AFWire
 
 /// Plays a script on one connection.
 package final class ScriptedServer: ServerProgram {
-    private let steps: [ScriptStep]
+    private let steps: [ServerStep]
     private var position = 0
     private var input: [UInt8] = []
     private var decoder = RequestDecoder()
     private var isWaiting = false
     private var isProceeding = false
 
-    package init(_ steps: [ScriptStep]) {
+    package init(_ steps: [ServerStep]) {
         self.steps = steps
     }
 
@@ -32,7 +32,7 @@ package final class ScriptedServer: ServerProgram {
     }
 
     /// False if the step is not done yet.
-    private func perform(_ step: ScriptStep, _ client: ServerEnd) -> Bool {
+    private func perform(_ step: ServerStep, _ client: ServerEnd) -> Bool {
         switch step {
         case .expect(let text): return expect(Array(text.utf8), client)
         case .expectRequest: return takeRequest(client)

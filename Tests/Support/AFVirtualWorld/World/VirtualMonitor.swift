@@ -1,4 +1,5 @@
 package import AFLoop
+import AFVirtualSystem
 
 /// Tells of changes of the network when a test says that there is one.
 package final class VirtualMonitor: ChangeMonitor {

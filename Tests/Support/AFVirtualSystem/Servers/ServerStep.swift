@@ -1,5 +1,5 @@
 /// One thing a scripted server does on a connection, in its turn.
-package enum ScriptStep: Sendable {
+package enum ServerStep: Sendable {
     /// Waits for exactly these bytes.
     case expect(String)
     /// Waits for a request, whatever it asks, with all of its body.
