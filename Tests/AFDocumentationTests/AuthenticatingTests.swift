@@ -150,10 +150,10 @@ private let host = "127.0.0.1"
     }
 
     @Test func `an identity is read and bound to its hosts`() throws {
-        let folder = try TemporaryFolder()
+        let folder = try ScratchFolder()
         let me = try CertificateAuthority().issueClient("me")
-        let certificate = try folder.file("me.pem", holding: me.pem).path
-        let key = try folder.file("me.key", holding: me.privateKeyPEM).path
+        let certificate = try folder.write("me.pem", Data(me.pem.utf8)).path
+        let key = try folder.write("me.key", Data(me.privateKeyPEM.utf8)).path
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: key)
         let configuration = URLSessionConfiguration.ephemeral
 
@@ -165,8 +165,8 @@ private let host = "127.0.0.1"
     }
 
     @Test func `a file of passwords is read`() throws {
-        let folder = try TemporaryFolder()
-        let file = try folder.file("netrc", holding: "machine api.example.com login anna password secret\n")
+        let folder = try ScratchFolder()
+        let file = try folder.write("netrc", Data("machine api.example.com login anna password secret\n".utf8))
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
         let configuration = URLSessionConfiguration.ephemeral
 

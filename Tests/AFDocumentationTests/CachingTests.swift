@@ -7,11 +7,11 @@ import Testing
 @Suite struct CachingTests {
     private let site: Site
     private let folder: URL
-    private let temporary: TemporaryFolder
+    private let temporary: ScratchFolder
 
     init() throws {
         site = try Site()
-        temporary = try TemporaryFolder()
+        temporary = try ScratchFolder()
         folder = temporary.url
     }
 
@@ -122,8 +122,8 @@ import Testing
     }
 }
 
-private let ended = Notes<Bool>()
-private let answered = Notes<Bool>()
+private let ended = Heard<Bool>()
+private let answered = Heard<Bool>()
 
 extension Discreet {
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 private struct Told: Sendable {
-    let notes = Notes<String>()
+    let notes = Heard<String>()
 
     func show(_ text: String) { notes.add(text) }
     func report(_ error: any Error) { notes.add("report") }
@@ -90,8 +90,8 @@ private final class Listener: ReconnectingWebSocketDelegate {
 
     @Test func `an authority and pins are trusted`() async throws {
         let secure = try Site(tls: true)
-        let folder = try TemporaryFolder()
-        let authority = try folder.file("root.pem", holding: #require(secure.authority).pem).path
+        let folder = try ScratchFolder()
+        let authority = try folder.write("root.pem", Data(#require(secure.authority).pem.utf8)).path
         let (configuration, policy) = (URLSessionConfiguration.ephemeral, SecurityPolicy())
 
         configuration.tls.anchors = try .file(authority)

@@ -12,7 +12,7 @@ import Testing
     }
 
     @Test func `cookies are kept in a file when it is asked for`() async throws {
-        let temporary = try TemporaryFolder()
+        let temporary = try ScratchFolder()
         let folder = temporary.url
 
         let configuration = URLSessionConfiguration.default

@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test func `traffic is recorded`() async throws {
-        let folder = try TemporaryFolder()
+        let folder = try ScratchFolder()
         let file = folder.url.appendingPathComponent("traffic.har")
         let configuration = URLSessionConfiguration.ephemeral
 

@@ -6,18 +6,18 @@ import Testing
 /// The snippets of the article about downloads.
 @Suite struct DownloadingTests {
     private let site: Site
-    private let folder: TemporaryFolder
-    private let drawn = Notes<Int64>()
-    private let kept = Notes<Int>()
-    private let ended = Notes<Bool>()
+    private let folder: ScratchFolder
+    private let drawn = Heard<Int64>()
+    private let kept = Heard<Int>()
+    private let ended = Heard<Bool>()
     private static let length = 300_000
 
     init() throws {
         site = try Site()
-        folder = try TemporaryFolder()
+        folder = try ScratchFolder()
         let content = Data(repeating: 0x78, count: Self.length)
         site.server.route("GET", "/file") { .file(content, entityTag: "\"1\"", to: $0) }
-        let visits = Notes<Int>()
+        let visits = Heard<Int>()
         site.server.route("GET", "/broken") {
             visits.add(1)
             let reply = ServerReply.file(content, entityTag: "\"1\"", to: $0)
@@ -126,11 +126,11 @@ final class Downloads: URLSessionDownloadDelegate {
         draw(totalBytesWritten, of: totalBytesExpectedToWrite)
     }
 
-    private let drawn: Notes<Int64>
-    private let kept: Notes<Int>
-    private let ended: Notes<Bool>
+    private let drawn: Heard<Int64>
+    private let kept: Heard<Int>
+    private let ended: Heard<Bool>
 
-    init(_ drawn: Notes<Int64>, _ kept: Notes<Int>, _ ended: Notes<Bool>) {
+    init(_ drawn: Heard<Int64>, _ kept: Heard<Int>, _ ended: Heard<Bool>) {
         (self.drawn, self.kept, self.ended) = (drawn, kept, ended)
     }
 

@@ -4,7 +4,7 @@ import AFNetworkingTesting
 import Foundation
 import Testing
 
-private let reported = Notes<String>()
+private let reported = Heard<String>()
 
 @Sendable private func report(_ text: String) { reported.add(text) }
 

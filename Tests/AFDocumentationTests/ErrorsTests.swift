@@ -93,7 +93,7 @@ import Testing
     @Test func `an error is looked into and decided about`() async throws {
         let session = URLSession(configuration: .ephemeral)
         let url = try #require(URL(string: "ftp://example.com/"))
-        let done = Notes<String>()
+        let done = Heard<String>()
         func use(_ data: Data) { done.add("used") }
         func tryLater() { done.add("later") }
         func reportPin(_ error: URLError) { done.add("pin") }

@@ -3,7 +3,7 @@ import AFNetworkingTesting
 import Foundation
 import Testing
 
-private let shown = Notes<String>()
+private let shown = Heard<String>()
 private func show(_ name: String, _ data: String) { shown.add(data) }
 
 final class Status: NSObject, EventStreamDelegate {
@@ -131,7 +131,7 @@ final class Status: NSObject, EventStreamDelegate {
     @Test func `closures are called, and a manager has its base and policy`() async throws {
         let site = try Site()
         let session = site.session
-        let ends = Notes<Bool>()
+        let ends = Heard<Bool>()
         @Sendable func finish(_ error: (any Error)?) { ends.add(error == nil) }
         site.server.route("GET", "/once", .status(204))
         let request = URLRequest(url: site.url("/once"))

@@ -8,11 +8,11 @@ import Testing
 @Suite struct FilesOnDiskTests {
     private let site: Site
     private let folder: URL
-    private let temporary: TemporaryFolder
+    private let temporary: ScratchFolder
 
     init() throws {
         site = try Site()
-        temporary = try TemporaryFolder()
+        temporary = try ScratchFolder()
         folder = temporary.url
     }
 

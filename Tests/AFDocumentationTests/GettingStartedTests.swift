@@ -14,8 +14,8 @@ import Testing
     server.stop()
 }
 
-private let counted = Notes<Int>()
-private let finished = Notes<Bool>()
+private let counted = Heard<Int>()
+private let finished = Heard<Bool>()
 private func count(_ number: Int) { counted.add(number) }
 private func finish(_ error: (any Error)?) { finished.add(error == nil) }
 
@@ -37,7 +37,7 @@ private func finish(_ error: (any Error)?) { finished.add(error == nil) }
         let site = try Site()
         site.server.route("POST", "/items") { .data($0.body) }
         let url = site.url("/items")
-        let stored = Notes<Data?>()
+        let stored = Heard<Data?>()
         @Sendable func report(_ error: any Error) { stored.add(nil) }
         @Sendable func store(_ data: Data?) { stored.add(data) }
 

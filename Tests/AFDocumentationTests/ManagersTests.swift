@@ -7,7 +7,7 @@ import Testing
 @Suite struct ManagersTests {
     private let site: Site
     private let manager: HTTPSessionManager
-    private let shown = Notes<String>()
+    private let shown = Heard<String>()
 
     init() throws {
         site = try Site()
@@ -94,7 +94,7 @@ import Testing
     }
 
     @Test func `a file is downloaded, and progress is told`() async throws {
-        let temporary = try TemporaryFolder()
+        let temporary = try ScratchFolder()
         let (folder, request) = (temporary.url, URLRequest(url: site.url("/bytes/1000")))
 
         let task = manager.downloadTask(with: request, progress: nil) { _, response in

@@ -16,7 +16,7 @@ private struct Ticket: Decodable, Sendable { let ticket: String }
 /// The snippets of the article for those who come from AFNetworking; `ComingFromAFNetworkingTests` looks up its tables.
 @Suite struct UsualCallsTests {
     private let site: Site
-    private let shown = Notes<String>()
+    private let shown = Heard<String>()
 
     init() throws {
         site = try Site()
@@ -162,8 +162,8 @@ private struct Ticket: Decodable, Sendable { let ticket: String }
     }
 
     @Test func `a configuration has what the other one had`() throws {
-        let folder = try TemporaryFolder()
-        let root = try folder.file("root.pem", holding: CertificateAuthority().pem).path
+        let folder = try ScratchFolder()
+        let root = try folder.write("root.pem", Data(CertificateAuthority().pem.utf8)).path
 
         let configuration = URLSessionConfiguration.default
         configuration.tls.anchors = try .file(root)
@@ -181,7 +181,7 @@ private struct Ticket: Decodable, Sendable { let ticket: String }
 
     @Test func `a body arrives in pieces`() async throws {
         let (session, url) = (site.session, site.url("/bytes/1000"))
-        let sizes = Notes<Int>()
+        let sizes = Heard<Int>()
         func handle(_ piece: Data) async throws { sizes.add(piece.count) }
 
         let (bytes, _) = try await session.bytes(from: url)

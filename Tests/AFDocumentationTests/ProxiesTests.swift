@@ -35,8 +35,8 @@ import Testing
     }
 
     @Test func `a proxy has authorities of its own`() throws {
-        let folder = try TemporaryFolder()
-        let root = try folder.file("root.pem", holding: CertificateAuthority().pem).path
+        let folder = try ScratchFolder()
+        let root = try folder.write("root.pem", Data(CertificateAuthority().pem.utf8)).path
 
         var secured = try ProxyServer("https://proxy.example.com")
         secured.tls.anchors = try .file(root)

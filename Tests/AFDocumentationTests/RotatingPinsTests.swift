@@ -52,8 +52,8 @@ import Testing
     @Test func `the file of the page is a policy`() throws {
         let page = try Repository.text("Sources/AFNetworking/AFNetworking.docc/RotatingPins.md")
         let text = try #require(page.components(separatedBy: "```json\n").last?.components(separatedBy: "\n```").first)
-        let folder = try TemporaryFolder()
-        let file = try folder.file("pins.json", holding: text)
+        let folder = try ScratchFolder()
+        let file = try folder.write("pins.json", Data(text.utf8))
 
         let policy = try SecurityPolicy(json: Data(contentsOf: file))
 

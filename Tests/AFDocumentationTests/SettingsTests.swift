@@ -74,7 +74,7 @@ import Testing
         let configuration = site.configuration
         configuration.httpMaximumConnectionsPerHost = 1
         let session = site.owned(URLSession(configuration: configuration))
-        let (ended, url) = (Notes<String>(), site.url("/bytes/2"))
+        let (ended, url) = (Heard<String>(), site.url("/bytes/2"))
         func start(_ path: String) {
             session.dataTask(with: site.url(path)) { _, _, _ in ended.add(path) }.resume()
         }

@@ -17,7 +17,7 @@ import Testing
 
     @Test func `answers of a manager come on the queue that was set`() async throws {
         let manager = site.manager
-        let heard = Notes<String>()
+        let heard = Heard<String>()
 
         manager.completionQueue = DispatchQueue(label: "answers")
 
@@ -33,7 +33,7 @@ import Testing
     @Test func `a delegate queue may stand on a queue of the program's`() async throws {
         let model = DispatchQueue(label: "model")
         model.setSpecific(key: Self.key, value: "model")
-        let heard = Notes<String>()
+        let heard = Heard<String>()
 
         let queue = OperationQueue()
         queue.underlyingQueue = model
@@ -58,7 +58,7 @@ import Testing
 
     @Test func `all tasks of a session are cancelled, and it goes on`() async throws {
         site.server.route("GET", "/held", ServerReply.text("late").held(until: "never"))
-        let (session, manager, ended) = (site.session, site.manager, Notes<URLError.Code?>())
+        let (session, manager, ended) = (site.session, site.manager, Heard<URLError.Code?>())
         for _ in 1...3 {
             session.dataTask(with: site.url("/held")) { ended.add(($2 as? URLError)?.code) }.resume()
         }
@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test func `a handler of a session is called while the main thread waits`() {
-        let (session, url, shown) = (site.session, site.url("/text"), Notes<Data?>())
+        let (session, url, shown) = (site.session, site.url("/text"), Heard<Data?>())
         @Sendable func show(_ data: Data?, _ error: (any Error)?) { shown.add(data) }
 
         let isDone = DispatchSemaphore(value: 0)
@@ -98,7 +98,7 @@ import Testing
     @Test func `many small requests run where their answers are`() async throws {
         let session = site.session
         let urls = (1...20).map { _ in site.url("/text") }
-        let counted = Notes<Int>()
+        let counted = Heard<Int>()
         @Sendable func count(_ data: Data) { counted.add(data.count) }
 
         try await withTaskExecutorPreference(URLSession.networkExecutor) {
@@ -120,7 +120,7 @@ import Testing
             terminated.resume()
 
             // Dispatch takes a signal only once it has registered the source, on another thread.
-            let isRegistered = Notes<Bool>()
+            let isRegistered = Heard<Bool>()
             terminated.setRegistrationHandler { isRegistered.add(true) }
             _ = try await isRegistered.wait()
 

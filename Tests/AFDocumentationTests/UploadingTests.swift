@@ -6,19 +6,19 @@ import Testing
 /// The snippets of the article about uploads.
 @Suite struct UploadingTests {
     private let site: Site
-    private let folder: TemporaryFolder
-    private let drawn = Notes<[Int64]>()
+    private let folder: ScratchFolder
+    private let drawn = Heard<[Int64]>()
 
     init() throws {
         site = try Site()
-        folder = try TemporaryFolder()
+        folder = try ScratchFolder()
         site.server.route("*", "/store") { .text("\($0.method) \($0.bodyByteCount)") }
         site.server.route("POST", "/photos", .json("{}"))
     }
 
     @Test func `a file and bytes are sent`() async throws {
         let (session, url) = (site.session, site.url("/store"))
-        let file = try folder.file("a", holding: "content")
+        let file = try folder.write("a", Data("content".utf8))
 
         var request = URLRequest(url: url)
         request.httpMethod = "PUT"
@@ -52,7 +52,7 @@ import Testing
 
     @Test func `forms are posted, with progress`() async throws {
         let (manager, url) = (site.manager, site.url("/photos"))
-        let photo = try folder.file("sunset.jpg", holding: "picture")
+        let photo = try folder.write("sunset.jpg", Data("picture".utf8))
         let image = Data("picture".utf8)
         let drawn = drawn
         @Sendable func draw(_ count: Int64, of total: Int64) { drawn.add([count, total]) }
@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test func `a stream is sent, and again after a redirect`() async throws {
-        let file = try folder.file("a", holding: "content")
+        let file = try folder.write("a", Data("content".utf8))
         let recording = Recording(file, drawn)
         let session = site.owned(URLSession(configuration: .ephemeral, delegate: recording, delegateQueue: nil))
         let url = site.url("/redirect-to?url=/store&status_code=307")
@@ -104,9 +104,9 @@ final class Recording: URLSessionDataDelegate {
     }
 
     private let file: URL
-    private let drawn: Notes<[Int64]>
+    private let drawn: Heard<[Int64]>
 
-    init(_ file: URL, _ drawn: Notes<[Int64]>) {
+    init(_ file: URL, _ drawn: Heard<[Int64]>) {
         (self.file, self.drawn) = (file, drawn)
     }
 

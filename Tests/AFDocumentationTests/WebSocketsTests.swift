@@ -3,7 +3,7 @@ import AFNetworkingTesting
 import Foundation
 import Testing
 
-private let shown = Notes<String>()
+private let shown = Heard<String>()
 private func show(_ text: String) { shown.add(text) }
 private func show(_ message: URLSessionWebSocketTask.Message) {
     switch message {

@@ -17,14 +17,6 @@ import Testing
 
     private func url(_ path: String) -> String { server.url(path).absoluteString }
 
-    private func eventually(_ condition: () -> Bool) async throws {
-        let end = ContinuousClock.now + .seconds(60)
-        while !condition() {
-            try #require(ContinuousClock.now < end)
-            try await Task.sleep(for: .milliseconds(2))
-        }
-    }
-
     @Test func `closures of verbs change the page that made the request`() async throws {
         let page = ListPage()
 

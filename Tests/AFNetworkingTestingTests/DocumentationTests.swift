@@ -25,7 +25,6 @@ import Testing
 
     @Test func `routes and queued replies answer as shown`() throws {
         let server = try TestServer()
-        defer { server.stop() }
         server.route("GET", "/users/:id") { .text("user \($0.parameters["id"] ?? "")") }
         server.route("*", "/echo") { .data($0.body) }
         server.route("PUT", "/files/*", .status(201))
@@ -43,7 +42,6 @@ import Testing
 
     @Test func `the script is played as shown`() throws {
         let server = try TestServer()
-        defer { server.stop() }
         server.script(
             .expect("GET /data HTTP/1.1\r\n"),
             .expectHead,
@@ -73,7 +71,6 @@ import Testing
         let replies = [created, trickle, chunked, torso, huge.closing(after: 3), hints, refusal]
         let answers = try replies.map { reply in
             let server = try TestServer()
-            defer { server.stop() }
             server.enqueue(reply)
             let client = try RawClient(server)
             try client.send("POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
@@ -94,7 +91,6 @@ import Testing
 
     @Test func `ready-made routes are installed as shown`() throws {
         let server = try TestServer()
-        defer { server.stop() }
         server.install(.redirects, .digestAuthentication, .compression)
         server.install(.everything)
         let users = RouteSet { $0.route("GET", "/users/:id") { .text("user \($0.parameters["id"] ?? "")") } }
@@ -107,7 +103,6 @@ import Testing
 
     @Test func `WebSockets are spoken as shown`() throws {
         let server = try TestServer()
-        defer { server.stop() }
         let options = ServerWebSocketOptions(subprotocols: ["chat"], compression: DeflateParameters())
         server.route("GET", "/chat") { _ in
             .webSocket(options) { socket in
@@ -193,7 +188,6 @@ import Testing
         let authority = try CertificateAuthority()
         let site = try authority.issue(for: "localhost", "127.0.0.1", "::1")
         let server = try TestServer(tls: ServerTLS(site))
-        defer { server.stop() }
 
         let late = try authority.issue(for: "localhost") { $0.expire() }
         let early = try authority.issue(for: "localhost") { $0.postpone() }
@@ -224,7 +218,6 @@ import Testing
 
     @Test func `an upload is checked as shown`() throws {
         let server = try TestServer()
-        defer { server.stop() }
         let client = try RawClient(server)
         try client.send("PUT / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 5\r\n\r\n[1,2]")
         _ = try client.readHead()

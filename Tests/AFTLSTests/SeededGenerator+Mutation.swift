@@ -1,5 +1,3 @@
-import AFTestSupport
-
 extension SeededGenerator {
     /// The bytes with one defect: a byte changed, some missing, doubled or added, or the end cut off.
     mutating func mutated(_ bytes: [UInt8]) -> [UInt8] {

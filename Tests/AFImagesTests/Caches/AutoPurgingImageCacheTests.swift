@@ -1,7 +1,3 @@
-import AFImages
-import Foundation
-import Testing
-
 /// The acceptance catalogue, 13.10, and the rules of section 11.2.
 @Suite struct AutoPurgingImageCacheTests {
     private static let mebibyte: UInt64 = 1 << 20

@@ -1,6 +1,3 @@
-import Foundation
-import Testing
-
 @testable import AFImages
 
 /// Hostile images and keys in a cache.

@@ -1,7 +1,3 @@
-import AFImages
-import Foundation
-import Testing
-
 /// Section 11.1: the cache of AFNetworking 2.
 @Suite struct MemoryImageCacheTests {
     private let cache = MemoryImageCache(memoryPressure: nil)

@@ -1,14 +1,11 @@
-import Foundation
-import Testing
-
 @testable import AFImages
 
 @Suite struct MemoryPressureTests {
     @Test func `observers are called until they end`() {
         let pressure = MemoryPressure()
         let heard = Heard<String>()
-        let first = pressure.observe { heard.say("first") }
-        var second: MemoryPressure.Observation? = pressure.observe { heard.say("second") }
+        let first = pressure.observe { heard.add("first") }
+        var second: MemoryPressure.Observation? = pressure.observe { heard.add("second") }
 
         pressure.announce()
         #expect(heard.all.sorted() == ["first", "second"])
@@ -25,11 +22,11 @@ import Testing
         let pressure = MemoryPressure()
         let heard = Heard<String>()
         let observations = Heard<MemoryPressure.Observation>()
-        observations.say(
+        observations.add(
             pressure.observe {
-                heard.say("once")
+                heard.add("once")
                 observations.all.first?.cancel()
-                observations.say(pressure.observe { heard.say("next") })
+                observations.add(pressure.observe { heard.add("next") })
             }
         )
 

@@ -1,7 +1,4 @@
-import AFImages
 import CAFImageFixtures
-import Foundation
-import Testing
 
 /// Files of a few bytes that announce pictures without end.
 @Suite struct DecodingLimitTests {

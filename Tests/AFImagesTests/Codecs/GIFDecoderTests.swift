@@ -1,7 +1,3 @@
-import AFImages
-import Foundation
-import Testing
-
 @Suite struct GIFDecoderTests {
     private func grey(_ number: Int) -> [UInt8] { GIFFile.grey(number) }
 

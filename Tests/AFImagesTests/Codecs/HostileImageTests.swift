@@ -1,7 +1,3 @@
-import AFImages
-import Foundation
-import Testing
-
 /// Files that are cut off or damaged: errors, and nothing else.
 @Suite struct HostileImageTests {
     /// Small, so that a damaged length costs no time.

@@ -1,7 +1,3 @@
-import AFImages
-import Foundation
-import Testing
-
 /// A format of one colour: a word, width, height, and the bytes of a pixel.
 private struct PlainDecoder: ImageDecoder {
     let format: ImageFormat

@@ -1,8 +1,5 @@
 import AFBase
-import AFNetworkingTesting
 import Dispatch
-import Foundation
-import Testing
 
 @testable import AFImages
 
@@ -208,7 +205,6 @@ private final class HeldDecoder: ImageDecoder {
         let decoder = HeldDecoder("Q7")
         defer { ImageDecoders.unregister(decoder.format) }
         let server = try TestServer()
-        defer { server.stop() }
         server.route("GET", "/") { _ in .data(decoder.file(0), type: "image/png") }
         let manager = HTTPSessionManager(baseURL: server.url("/"), sessionConfiguration: .ephemeral)
         defer { manager.invalidateSessionCancelingTasks(true) }
@@ -265,14 +261,5 @@ private final class HeldDecoder: ImageDecoder {
                 }
             }
         }
-    }
-}
-
-/// Waits until a condition holds.
-func eventually(_ condition: () -> Bool) async throws {
-    let deadline = ContinuousClock.now + .seconds(60)
-    while !condition() {
-        try #require(ContinuousClock.now < deadline, "it never came")
-        try await Task.sleep(for: .milliseconds(2))
     }
 }

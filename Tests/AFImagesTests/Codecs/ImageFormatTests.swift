@@ -1,7 +1,3 @@
-import AFImages
-import Foundation
-import Testing
-
 @Suite struct ImageFormatTests {
     @Test func `each format is told by its first bytes`() throws {
         for (name, data) in try SampleFiles.all() {

@@ -1,7 +1,3 @@
-import AFImages
-import Foundation
-import Testing
-
 @Suite struct ImageTests {
     @Test func `a picture has the pixels it was made of, and its copies share them`() throws {
         let pixels = Data((0..<24).map { UInt8($0) })

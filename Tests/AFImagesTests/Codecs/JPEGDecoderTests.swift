@@ -1,6 +1,4 @@
 import CAFImageFixtures
-import Foundation
-import Testing
 
 @testable import AFImages
 

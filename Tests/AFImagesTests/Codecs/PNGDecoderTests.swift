@@ -1,7 +1,3 @@
-import AFImages
-import Foundation
-import Testing
-
 @Suite struct PNGDecoderTests {
     private func decoded(_ file: PNGFile) throws -> Picture { Picture(try Image.decode(file.data)) }
 

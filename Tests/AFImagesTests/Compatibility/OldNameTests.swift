@@ -1,7 +1,3 @@
-import AFImages
-import Foundation
-import Testing
-
 /// Code with the names of Apple's platforms.
 @MainActor @Suite struct OldNameTests {
     private let site: ImageSite
@@ -24,7 +20,7 @@ import Testing
         cell.setImageWith(
             site.request("/image.png"),
             placeholderImage: nil,
-            success: { request, response, image in heard.say(Told(request: request, response: response, image: image))
+            success: { request, response, image in heard.add(Told(request: request, response: response, image: image))
             },
             failure: nil
         )

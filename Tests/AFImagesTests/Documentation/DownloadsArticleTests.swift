@@ -23,8 +23,8 @@ import Testing
     @Test func `async code gets an image, and cancels one`() async throws {
         let (url, request) = (site.server.url("/image.png"), site.request("/waiting/1"))
         let told = Heard<String>()
-        func note(_ image: Image, isFromMemory: Bool) { told.say("image") }
-        func report(_ error: any Error) { told.say("error") }
+        func note(_ image: Image, isFromMemory: Bool) { told.add("image") }
+        func report(_ error: any Error) { told.add("error") }
 
         let downloader = ImageDownloader.shared
         let image = try await downloader.image(from: url)

@@ -1,8 +1,6 @@
 import AFBase
 import Dispatch
-import Foundation
 import Synchronization
-import Testing
 
 @testable import AFImages
 @testable import AFNetworking

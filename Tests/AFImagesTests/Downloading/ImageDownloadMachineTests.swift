@@ -1,5 +1,4 @@
 import AFFaults
-import Testing
 
 @testable import AFImages
 

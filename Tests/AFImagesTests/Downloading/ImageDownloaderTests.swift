@@ -1,7 +1,3 @@
-import AFNetworkingTesting
-import Foundation
-import Testing
-
 @testable import AFImages
 
 /// The acceptance catalogue, 13.11, and the rules of section 11.3.

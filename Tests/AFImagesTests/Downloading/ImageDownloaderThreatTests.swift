@@ -1,7 +1,3 @@
-import AFNetworkingTesting
-import Foundation
-import Testing
-
 @testable import AFImages
 
 /// Hostile servers, odd requests and races with a downloader.
@@ -227,7 +223,7 @@ import Testing
                 uploadProgress: uploadProgressBlock,
                 downloadProgress: downloadProgressBlock
             ) { [wasOnMain] response, object, error in
-                wasOnMain.say(Queues.isMain)
+                wasOnMain.add(Queues.isMain)
                 completionHandler?(response, object, error)
             }
         }
@@ -236,7 +232,7 @@ import Testing
     @Test func `async downloads need no main queue, even on an invalidated session`() async throws {
         let manager = Telling(baseURL: nil, sessionConfiguration: .ephemeral)
         let invalid = Heard<Bool>()
-        manager.setSessionDidBecomeInvalidBlock { _, _ in invalid.say(true) }
+        manager.setSessionDidBecomeInvalidBlock { _, _ in invalid.add(true) }
         manager.invalidateSessionCancelingTasks(true, resetSession: false)
         try await invalid.wait()
         let downloader = ImageDownloader(
@@ -254,7 +250,7 @@ import Testing
         let answers = Heard<Int>()
         let (old, new) = (try Pictures.file(width: 3), try Pictures.file(width: 5))
         site.server.route("GET", "/changing.png") { _ in
-            answers.say(1)
+            answers.add(1)
             return answers.all.count == 1 ? .picture(old).held(until: "late") : .picture(new)
         }
         let receipt = try #require(downloader.download(site.request("/changing.png"), heard))

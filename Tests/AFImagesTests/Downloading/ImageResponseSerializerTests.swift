@@ -1,10 +1,6 @@
-import AFImages
-import AFNetworkingTesting
-import Foundation
-import Testing
-
 @Suite struct ImageResponseSerializerTests {
     private let png = PNGFile(.distinct(5, 3)).data
+    private let serializer = ImageResponseSerializer()
 
     private func makeResponse(_ status: Int = 200, type: String? = "image/png") throws -> HTTPURLResponse {
         let url = try #require(URL(string: "http://example.com/thing"))
@@ -21,7 +17,6 @@ import Testing
     // MARK: - 13.6
 
     @Test func `13.6 image: a copy has the sets, the flag and the scale`() throws {
-        let serializer = ImageResponseSerializer()
         serializer.acceptableStatusCodes = IndexSet(integer: 100)
         serializer.acceptableContentTypes = ["test/type"]
         serializer.automaticallyInflatesResponseImage = false
@@ -46,8 +41,6 @@ import Testing
     }
 
     @Test func `13.6 image: an archive keeps what a new one has`() throws {
-        let serializer = ImageResponseSerializer()
-
         let read = try archived(serializer)
 
         #expect(read.automaticallyInflatesResponseImage)
@@ -58,7 +51,6 @@ import Testing
     }
 
     @Test func `13.6 image: an archive keeps another flag and scale`() throws {
-        let serializer = ImageResponseSerializer()
         serializer.automaticallyInflatesResponseImage = false
         serializer.imageScale = 2
         serializer.requiresMatchingContentType = true
@@ -125,8 +117,6 @@ import Testing
         ]
     )
     func types(_ type: String) throws {
-        let serializer = ImageResponseSerializer()
-
         #expect(try serializer.validate(makeResponse(type: type), data: png))
         #expect(serializer.acceptableContentTypes?.count == 11)
     }
@@ -139,7 +129,6 @@ import Testing
     }
 
     @Test func `9.7 a picture is decoded, at the scale that is set`() throws {
-        let serializer = ImageResponseSerializer()
         serializer.imageScale = 2
 
         let (object, error) = serializer.serialize(try makeResponse(), data: png)
@@ -152,7 +141,6 @@ import Testing
     }
 
     @Test func `9.7 a picture that is not to be inflated is the file with its header`() throws {
-        let serializer = ImageResponseSerializer()
         serializer.automaticallyInflatesResponseImage = false
         serializer.imageScale = 2
 
@@ -194,7 +182,6 @@ import Testing
 
     @Test func `9.7 a picture comes beside the error of its status, whose error is beneath that of the decoder`() throws
     {
-        let serializer = ImageResponseSerializer()
         let good = serializer.serialize(try makeResponse(404), data: png)
         let bad = serializer.serialize(try makeResponse(500), data: png.dropLast())
 
@@ -206,7 +193,6 @@ import Testing
 
     @Test func `T-IMG-05 the first bytes decide, and a type that says otherwise is an error if that is wanted`() throws
     {
-        let serializer = ImageResponseSerializer()
         let mislabelled = serializer.serialize(try makeResponse(type: "image/jpeg"), data: png)
         serializer.requiresMatchingContentType = true
         let refused = serializer.serialize(try makeResponse(type: "image/jpeg"), data: png)
@@ -221,7 +207,6 @@ import Testing
 
     @Test("T-IMG-18 with an invalid scale every picture is an error", arguments: [0, -1, .nan, .infinity, 1e9])
     func scales(_ scale: Double) throws {
-        let serializer = ImageResponseSerializer()
         serializer.imageScale = scale
 
         let (object, error) = serializer.serialize(try makeResponse(), data: png)
@@ -232,7 +217,6 @@ import Testing
     }
 
     @Test func `T-IMG-01 the limits of a serializer hold`() throws {
-        let serializer = ImageResponseSerializer()
         serializer.decodingOptions.maximumPixels = 14
 
         let (object, error) = serializer.serialize(try makeResponse(), data: png)
@@ -245,7 +229,6 @@ import Testing
 
     @Test func `a manager hands out pictures`() async throws {
         let server = try TestServer()
-        defer { server.stop() }
         server.route("GET", "/picture") { [png] _ in
             .data(png, type: "image/png")
         }

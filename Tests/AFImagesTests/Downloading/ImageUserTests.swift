@@ -1,7 +1,4 @@
 import AFBase
-import AFNetworkingTesting
-import Foundation
-import Testing
 
 @testable import AFImages
 

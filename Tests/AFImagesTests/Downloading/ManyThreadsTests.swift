@@ -1,7 +1,4 @@
-import AFImages
 import AFNetworking
-import Foundation
-import Testing
 
 /// Sixteen threads that do the same at once.
 @Suite struct ManyThreadsTests {

@@ -1,7 +1,3 @@
-import AFNetworkingTesting
-import Foundation
-import Testing
-
 @testable import AFImages
 
 /// Downloads that are interrupted in the middle of a picture.
@@ -25,7 +21,7 @@ import Testing
     ) {
         let (picture, attempts) = (picture, Heard<Int>())
         site.server.route("GET", path) { request in
-            attempts.say(1)
+            attempts.add(1)
             guard attempts.all.count > 1 else {
                 return .picture(picture).header("ETag", tag).closing(after: 10_000)
             }
@@ -103,7 +99,7 @@ import Testing
     @Test func `an interrupted rest is resumed too`() async throws {
         let (picture, attempts) = (picture, Heard<Int>())
         site.server.route("GET", "/a.png") { request in
-            attempts.say(1)
+            attempts.add(1)
             guard let range = request.headers["Range"], let start = Int(range.dropFirst(6).dropLast()) else {
                 return .picture(picture).header("ETag", "\"one\"").closing(after: 10_000)
             }
@@ -131,7 +127,7 @@ import Testing
             return Self.rest(picture, from: start)
         }
         // The session drops bytes that it has not delivered when the task is cancelled: their arrival is not enough.
-        downloader.sessionManager.setDataTaskDidReceiveDataBlock { _, _, data in delivered.say(data.count) }
+        downloader.sessionManager.setDataTaskDidReceiveDataBlock { _, _, data in delivered.add(data.count) }
         let receipt = try #require(downloader.download(site.request("/a.png"), heard))
         try await delivered.wait { $0.reduce(0, +) == 8000 }
         downloader.cancelTask(for: receipt)
@@ -150,7 +146,7 @@ import Testing
     {
         let (picture, count) = (picture, Heard<Int>())
         site.server.route("GET", "/a.png") { _ in
-            count.say(1)
+            count.add(1)
             let whole = ServerReply.picture(picture).header("ETag", "\"one\"").header("Cache-Control", "max-age=100")
             return count.all.count == 1 ? whole : whole.closing(after: 10_000)
         }
@@ -229,7 +225,7 @@ import Testing
     func `a part without a validator, or that must not be kept, is loaded anew`(fields: [String: String]) async throws {
         let (picture, attempts) = (picture, Heard<Int>())
         site.server.route("GET", "/a.png") { _ in
-            attempts.say(1)
+            attempts.add(1)
             var reply = ServerReply.picture(picture)
             for (name, value) in fields { reply = reply.header(name, value) }
             return attempts.all.count == 1 ? reply.closing(after: 10_000) : reply
@@ -245,7 +241,7 @@ import Testing
     @Test func `a date before that of the response is as good as a tag`() async throws {
         let (picture, attempts) = (picture, Heard<Int>())
         site.server.route("GET", "/a.png") { request in
-            attempts.say(1)
+            attempts.add(1)
             let date = "Sun, 22 Nov 2026 10:00:00 GMT"
             guard attempts.all.count > 1 else {
                 return .picture(picture).header("Last-Modified", date).header("Date", "Sun, 22 Nov 2026 11:00:00 GMT")

@@ -1,6 +1,4 @@
 import CAFImageFixtures
-import Foundation
-import Testing
 
 /// JPEG files by the library's encoder.
 enum JPEGFile {

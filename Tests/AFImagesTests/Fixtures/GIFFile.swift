@@ -1,5 +1,3 @@
-import Foundation
-
 /// GIF files made by hand, of up to 128 colours: codes of eight bits, started anew before they would need nine.
 struct GIFFile {
     struct Frame {

@@ -1,7 +1,3 @@
-import AFImages
-import AFNetworkingTesting
-import Foundation
-
 /// A server with pictures, and downloaders for it.
 final class ImageSite: Sendable {
     let server: TestServer
@@ -18,10 +14,6 @@ final class ImageSite: Sendable {
         server.route("GET", "/waiting/:number") { _ in .picture(png).held(until: "go") }
         server.route("GET", "/missing.png", .picture(png).status(404))
         server.route("GET", "/page.png", .text("<html>no picture</html>", type: "text/html"))
-    }
-
-    deinit {
-        server.stop()
     }
 
     func request(_ path: String) -> URLRequest { URLRequest(url: server.url(path)) }
@@ -53,11 +45,11 @@ struct Told: Sendable, CustomStringConvertible {
 
 extension Heard<Told> {
     var success: ImageDownloader.Success {
-        { self.say(Told(request: $0, response: $1, image: $2)) }
+        { self.add(Told(request: $0, response: $1, image: $2)) }
     }
 
     var failure: ImageDownloader.Failure {
-        { self.say(Told(request: $0, response: $1, error: $2)) }
+        { self.add(Told(request: $0, response: $1, error: $2)) }
     }
 }
 

@@ -1,6 +1,3 @@
-import AFImages
-import Foundation
-
 /// PNG files made by hand, without libpng: every field can be wrong.
 struct PNGFile {
     var width: Int

@@ -1,7 +1,3 @@
-import AFImages
-import Foundation
-import Testing
-
 /// Pixels to compare with.
 struct Picture: Equatable {
     let width: Int

@@ -1,6 +1,3 @@
-import AFImages
-import Foundation
-
 /// Pictures for tests.
 enum Pictures {
     /// One of the dimensions of AFNetworking's logo, which costs 1 020 000 bytes.

@@ -1,6 +1,3 @@
-import AFImages
-import Foundation
-
 /// Views without a toolkit, which record what they show.
 @MainActor final class PictureView: ImageDisplaying {
     let imageLoading = ImageLoading()

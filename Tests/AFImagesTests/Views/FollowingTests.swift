@@ -1,7 +1,3 @@
-import AFNetworkingTesting
-import Foundation
-import Testing
-
 @testable import AFImages
 
 /// The acceptance catalogue, 13.12, and the rules of sections 12.1 to 12.3.
@@ -220,7 +216,7 @@ import Testing
         let bar = Bar()
         let operation = operation("/bytes/100000")
         let heard = Heard<Int64>()
-        operation.setDownloadProgressBlock { _, total, _ in heard.say(total) }
+        operation.setDownloadProgressBlock { _, total, _ in heard.add(total) }
         bar.setProgressWithDownloadProgress(of: operation, animated: false)
         operation.start()
 

@@ -1,7 +1,3 @@
-import AFNetworkingTesting
-import Foundation
-import Testing
-
 @testable import AFImages
 
 /// The acceptance catalogue, 13.12, and the rules of section 11.4.
@@ -157,7 +153,7 @@ import Testing
         final class Late: AutoPurgingImageCache, @unchecked Sendable {
             let asked = Heard<Int>()
             override func image(for request: URLRequest, withAdditionalIdentifier identifier: String?) -> Image? {
-                asked.say(1)
+                asked.add(1)
                 return asked.all.count == 1
                     ? nil : super.image(for: request, withAdditionalIdentifier: identifier)
             }

@@ -1,7 +1,4 @@
 import AFBase
-import AFNetworkingTesting
-import Foundation
-import Testing
 
 @testable import AFImages
 
@@ -49,7 +46,7 @@ private final class Hands: ActivityClock {
         sessions = HTTPSessionManager(baseURL: nil, sessionConfiguration: .ephemeral)
         sessions.responseSerializer = HTTPResponseSerializer()
         indicator = NetworkActivityIndicatorManager(clock: hands, center: center)
-        indicator.setNetworkingActivityAction { [seen] in seen.say($0) }
+        indicator.setNetworkingActivityAction { [seen] in seen.add($0) }
     }
 
     deinit {
@@ -85,7 +82,7 @@ private final class Hands: ActivityClock {
         (indicator.activationDelay, indicator.completionDelay) = (0, 0)
         indicator.isEnabled = true
         let (task, ended) = (task(path), Heard<Bool>())
-        relays.append(NotificationObservation(of: .networkingTaskDidComplete, object: task) { _ in ended.say(true) })
+        relays.append(NotificationObservation(of: .networkingTaskDidComplete, object: task) { _ in ended.add(true) })
         task.resume()
         // Both notifications of the failure may come at once: then there is no activity to see.
         if path == "/status/500" { try await ended.wait() }
@@ -137,7 +134,7 @@ private final class Hands: ActivityClock {
 
     @Test func `13.12 one increment reports the count once`() async throws {
         let counts = Heard<Int>()
-        indicator.setActivityCountDidChange { counts.say($0) }
+        indicator.setActivityCountDidChange { counts.add($0) }
 
         indicator.incrementActivityCount()
         await mainQueueSettled()
@@ -151,7 +148,7 @@ private final class Hands: ActivityClock {
     @Test(arguments: ["/image.png", "/status/500"])
     func `13.12 2.x an operation is an activity until it has finished`(path: String) async throws {
         let counts = Heard<Int>()
-        indicator.setActivityCountDidChange { counts.say($0) }
+        indicator.setActivityCountDidChange { counts.add($0) }
         let operation = HTTPRequestOperation(request: site.request(path))
         relay(operation, [.networkingOperationDidStart, .networkingOperationDidFinish])
         operation.start()
@@ -226,10 +223,10 @@ private final class Hands: ActivityClock {
             )
         }
         let counts = Heard<Int>()
-        indicator.setActivityCountDidChange { counts.say($0) }
+        indicator.setActivityCountDidChange { counts.add($0) }
         let downloads = Heard<URLSessionDownloadTask>()
         sessions.setDataTaskDidReceiveResponseBlock { _, _, _ in .becomeDownload }
-        sessions.setDataTaskDidBecomeDownloadTaskBlock { downloads.say($2) }
+        sessions.setDataTaskDidBecomeDownloadTaskBlock { downloads.add($2) }
         site.server.route("GET", "/stalled.png", ServerReply.picture(site.png).stalling(after: 3))
         let task = sessions.dataTask(
             with: site.request("/stalled.png"),
@@ -293,7 +290,7 @@ private final class Hands: ActivityClock {
         for _ in 0...NotificationPoster.room { post.post(Notification.Name("dropped"), object: self) }
         let indicator = NetworkActivityIndicatorManager(clock: hands, center: center, post: post)
         let counts = Heard<Int>()
-        indicator.setActivityCountDidChange { counts.say($0) }
+        indicator.setActivityCountDidChange { counts.add($0) }
         // Over before the main queue delivers the notification of its start.
         center.post(name: .networkingOperationDidStart, object: HTTPRequestOperation(request: site.request("/x")))
 
@@ -305,7 +302,7 @@ private final class Hands: ActivityClock {
         var request = site.request("/image.png")
         request.url = nil
         let counts = Heard<Int>()
-        indicator.setActivityCountDidChange { counts.say($0) }
+        indicator.setActivityCountDidChange { counts.add($0) }
         let nowhere = sessions.dataTask(
             with: request,
             uploadProgress: nil,
@@ -368,7 +365,7 @@ private final class Hands: ActivityClock {
     @Test func `12.4 the clock of the main queue measures`() async throws {
         let fresh = NetworkActivityIndicatorManager()
         let seen = Heard<Bool>()
-        fresh.setNetworkingActivityAction { seen.say($0) }
+        fresh.setNetworkingActivityAction { seen.add($0) }
         fresh.activationDelay = 0.01
         fresh.isEnabled = true
         fresh.incrementActivityCount()

@@ -61,7 +61,6 @@ import Testing
 
     private func bytes(of body: ReplyBody) throws -> [UInt8] {
         let server = try TestServer()
-        defer { server.stop() }
         server.route("GET", "/", .stream(body))
         return try Visit(server, "/").body
     }
@@ -70,7 +69,6 @@ import Testing
 
     private func visit(_ target: String, method: String = "GET") throws -> Visit {
         let server = try TestServer()
-        defer { server.stop() }
         server.install(.compression)
         return try Visit(server, target, method: method)
     }

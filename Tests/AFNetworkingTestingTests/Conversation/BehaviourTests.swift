@@ -187,7 +187,6 @@ import Testing
 
     @Test func `an early answer does not wait for the body and closes the connection`() throws {
         let server = try TestServer()
-        defer { server.stop() }
         server.route("POST", "/up", .status(413).withoutReadingBody())
         let client = try RawClient(server)
 
@@ -203,7 +202,6 @@ import Testing
 
     @Test func `an early answer with keepAlive discards the rest of the body`() throws {
         let server = try TestServer()
-        defer { server.stop() }
         server.route("POST", "/up", answering: .head) { request in
             .text("\(request.isComplete)").withoutReadingBody().keepAlive(true)
         }
@@ -222,7 +220,6 @@ import Testing
 
     @Test func `a handler that answers at the head may still have the body read`() throws {
         let server = try TestServer()
-        defer { server.stop() }
         server.route("POST", "/up", answering: .head) { .text("\($0.bodyByteCount)") }
         let client = try RawClient(server)
 

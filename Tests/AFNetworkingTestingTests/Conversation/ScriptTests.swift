@@ -5,10 +5,13 @@ import Testing
 
 @Suite struct ScriptTests {
     private static let request = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+    private let server: TestServer
+
+    init() throws {
+        server = try TestServer()
+    }
 
     @Test func `expect, then send, then close`() throws {
-        let server = try TestServer()
-        defer { server.stop() }
         server.script(.expect("GET / "), .expectHead, .send("HTTP/1.1 200 OK\r\n\r\nraw"), .close)
         let client = try RawClient(server)
 
@@ -21,8 +24,6 @@ import Testing
     }
 
     @Test func `unexpected bytes fail the script and say where`() throws {
-        let server = try TestServer()
-        defer { server.stop() }
         server.script(.expect("GET /"), .expect("right"), .send("never"))
         let client = try RawClient(server)
 
@@ -38,8 +39,6 @@ import Testing
     }
 
     @Test func `a client that closes in the middle of expected bytes ends the script`() throws {
-        let server = try TestServer()
-        defer { server.stop() }
         server.script(.expect("GET /"))
         let client = try RawClient(server)
 
@@ -51,8 +50,6 @@ import Testing
     }
 
     @Test func `expected bytes beyond the first buffer are compared too`() throws {
-        let server = try TestServer()
-        defer { server.stop() }
         let large = String(repeating: "0123456789", count: 30_000)
         server.script(.expect(large), .send("same"))
         let client = try RawClient(server)
@@ -63,8 +60,6 @@ import Testing
     }
 
     @Test func `whole requests are expected and recorded with their bodies`() throws {
-        let server = try TestServer()
-        defer { server.stop() }
         server.script(.expectRequest, .send("1"), .expect("GET"), .expectHead, .send("2"), .expectEnd, .send("3"))
         let client = try RawClient(server)
 
@@ -78,8 +73,6 @@ import Testing
     }
 
     @Test func `a malformed request fails the script`() throws {
-        let server = try TestServer()
-        defer { server.stop() }
         server.script(.expectHead)
         let client = try RawClient(server)
 
@@ -93,8 +86,6 @@ import Testing
     }
 
     @Test func `bytes in place of the end fail the script`() throws {
-        let server = try TestServer()
-        defer { server.stop() }
         server.script(.expectEnd)
         let client = try RawClient(server)
 
@@ -104,8 +95,6 @@ import Testing
     }
 
     @Test func `receive takes any bytes`() throws {
-        let server = try TestServer()
-        defer { server.stop() }
         server.script(.expectHead, .receive(200_000), .expect("!"), .send("got it"))
         let client = try RawClient(server)
 
@@ -117,8 +106,6 @@ import Testing
     }
 
     @Test func `a split send makes one write of each piece`() throws {
-        let server = try TestServer()
-        defer { server.stop() }
         // Offsets that are out of order, doubled or out of range do no harm.
         server.script(.sendSplit("abcdef", at: [4, 1, 1, 0, 6, 99, -1], pause: .milliseconds(20)))
         let client = try RawClient(server)
@@ -131,8 +118,6 @@ import Testing
     }
 
     @Test func `a script can wait for a time and for a signal`() throws {
-        let server = try TestServer()
-        defer { server.stop() }
         server.script(.pause(.milliseconds(20)), .send("a"), .pause(until: "go"), .send("b"))
         let start = ContinuousClock.now
         let client = try RawClient(server)
@@ -146,8 +131,6 @@ import Testing
     }
 
     @Test func `a reset arrives as one`() throws {
-        let server = try TestServer()
-        defer { server.stop() }
         server.script(.expectHead, .reset)
         let client = try RawClient(server)
 
@@ -159,8 +142,6 @@ import Testing
     }
 
     @Test func `after shutdownWrite the script still receives`() throws {
-        let server = try TestServer()
-        defer { server.stop() }
         server.script(.send("bye"), .shutdownWrite, .expect("still here"), .expectEnd)
         let client = try RawClient(server)
         #expect(try client.readToEnd() == "bye")
@@ -173,8 +154,6 @@ import Testing
     }
 
     @Test func `a stall lasts until the client goes away`() throws {
-        let server = try TestServer()
-        defer { server.stop() }
         server.script(on: .every, .expectHead, .stall, .send("never"))
         let closing = try RawClient(server)
         let resetting = try RawClient(server)
@@ -192,8 +171,6 @@ import Testing
     }
 
     @Test func `a connection that is never accepted is established and silent`() throws {
-        let server = try TestServer()
-        defer { server.stop() }
         server.script(on: .connection(2), .neverAccept)
         server.route("GET", "/") { _ in .text("x") }
         let first = try RawClient(server)
@@ -214,7 +191,6 @@ import Testing
         var options = TestServer.Options()
         options.backlog = 0
         let server = try TestServer(options: options)
-        defer { server.stop() }
         server.script(.neverAccept)
         var queued = [try RawClient(server)]
 
@@ -227,8 +203,6 @@ import Testing
     }
 
     @Test func `scripts are played on their connections`() throws {
-        let server = try TestServer()
-        defer { server.stop() }
         server.script(on: .connection(3), .send("three"))
         server.script(on: .every, .send("every"))
         server.script(.send("next one"))
@@ -240,8 +214,6 @@ import Testing
     }
 
     @Test func `a script can go on as HTTP`() throws {
-        let server = try TestServer()
-        defer { server.stop() }
         server.route("GET", "/") { _ in .text("served") }
         server.script(.expect("PREFACE"), .send("ok"), .serve)
         let client = try RawClient(server)

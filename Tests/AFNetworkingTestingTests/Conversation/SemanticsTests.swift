@@ -3,9 +3,13 @@ import Foundation
 import Testing
 
 @Suite struct SemanticsTests {
+    private let server: TestServer
+
+    init() throws {
+        server = try TestServer()
+    }
+
     @Test func `HEAD gets the head of GET and no body`() throws {
-        let server = try TestServer()
-        defer { server.stop() }
         server.route("GET", "/") { _ in .text("hello").chunked(2) }
         server.route("GET", "/plain") { _ in .text("hello") }
         let client = try RawClient(server)
@@ -20,8 +24,6 @@ import Testing
     }
 
     @Test(arguments: [204, 304]) func `a reply whose status has no body is sent without one`(status: Int) throws {
-        let server = try TestServer()
-        defer { server.stop() }
         server.enqueue(.text("forbidden").status(status), .text("next"))
         let client = try RawClient(server)
 
@@ -34,8 +36,6 @@ import Testing
     }
 
     @Test func `an empty reply has a length of zero`() throws {
-        let server = try TestServer()
-        defer { server.stop() }
         server.enqueue(.status(200))
         let client = try RawClient(server)
 
@@ -58,8 +58,6 @@ import Testing
         stays: Bool,
         answer: String?
     ) throws {
-        let server = try TestServer()
-        defer { server.stop() }
         server.route("GET", "/") { _ in .text("hi") }
         let client = try RawClient(server)
 
@@ -77,8 +75,6 @@ import Testing
     }
 
     @Test func `a 1.0 client never gets chunks`() throws {
-        let server = try TestServer()
-        defer { server.stop() }
         server.enqueue(.text("hello").chunked(1))
         let client = try RawClient(server)
 
@@ -90,8 +86,6 @@ import Testing
     }
 
     @Test func `pipelined requests are answered in order`() throws {
-        let server = try TestServer()
-        defer { server.stop() }
         server.route("*", "/:n") { request in
             .text("\(request.parameters["n"] ?? "")\(request.bodyText)").delayed(by: .milliseconds(1))
         }
@@ -107,8 +101,6 @@ import Testing
     }
 
     @Test func `the server sends 100 Continue before it reads the body`() throws {
-        let server = try TestServer()
-        defer { server.stop() }
         server.route("POST", "/") { .data($0.body) }
         let client = try RawClient(server)
 
@@ -121,8 +113,6 @@ import Testing
     }
 
     @Test func `a client with Expect is refused before it sends its body`() throws {
-        let server = try TestServer()
-        defer { server.stop() }
         let client = try RawClient(server)
 
         try client.send("POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n")
@@ -135,7 +125,6 @@ import Testing
         var options = TestServer.Options()
         options.answersExpectContinue = false
         let server = try TestServer(options: options)
-        defer { server.stop() }
         server.route("POST", "/") { .data($0.body) }
         let client = try RawClient(server)
 
@@ -152,8 +141,6 @@ import Testing
         "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
     ])
     func `a malformed request is answered with 400 and the connection closes`(text: String) throws {
-        let server = try TestServer()
-        defer { server.stop() }
         let client = try RawClient(server)
 
         try client.send(text)
@@ -166,8 +153,6 @@ import Testing
     }
 
     @Test func `after 2xx to CONNECT the bytes are not HTTP`() throws {
-        let server = try TestServer()
-        defer { server.stop() }
         server.route("CONNECT", "api.test:443", .status(200))
         let client = try RawClient(server)
 
@@ -181,8 +166,6 @@ import Testing
     }
 
     @Test func `a target in absolute form is routed by its path`() throws {
-        let server = try TestServer()
-        defer { server.stop() }
         server.route("GET", "/a") { .text($0.query ?? "-") }
         let client = try RawClient(server)
 
@@ -192,8 +175,6 @@ import Testing
     }
 
     @Test func `a chunked upload is recorded without its framing`() throws {
-        let server = try TestServer()
-        defer { server.stop() }
         server.enqueue(.status(201))
         let client = try RawClient(server)
 

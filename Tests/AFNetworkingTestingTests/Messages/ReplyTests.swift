@@ -5,7 +5,6 @@ import Testing
     /// The whole answer to one GET on a connection that then closes.
     private func answer(_ reply: ServerReply) throws -> String {
         let server = try TestServer()
-        defer { server.stop() }
         server.enqueue(reply)
         let client = try RawClient(server)
         try client.send("GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
@@ -75,7 +74,6 @@ import Testing
 
         for reply in [ServerReply.stream(.repeating(bytes: pattern, count: count)).closeDelimited()] {
             let server = try TestServer()
-            defer { server.stop() }
             server.enqueue(reply)
             let client = try RawClient(server)
             try client.send("GET / HTTP/1.0\r\n\r\n")
@@ -89,7 +87,6 @@ import Testing
     @Test func `a body of two hundred megabytes is not held in memory`() throws {
         let count = 200_000_000
         let server = try TestServer()
-        defer { server.stop() }
         server.route("GET", "/", .stream(.repeating("0123456789", count: count)))
         let client = try RawClient(server)
 
@@ -116,7 +113,6 @@ import Testing
 
     @Test func `raw bytes are sent unchanged and the connection stays open`() throws {
         let server = try TestServer()
-        defer { server.stop() }
         server.enqueue(.raw("HTTP/1.1 200 \r\nX:y\nContent-Length:0\r\n\r\n"), .raw("ICY"))
         let client = try RawClient(server)
 

@@ -3,9 +3,13 @@ import Foundation
 import Testing
 
 @Suite struct RecordingTests {
+    private let server: TestServer
+
+    init() throws {
+        server = try TestServer()
+    }
+
     @Test func `a request is recorded exactly as sent`() throws {
-        let server = try TestServer()
-        defer { server.stop() }
         let head = "PoST /a%20b?x=1%3D2&y&z= HTTP/1.1\r\nhOST:  x \r\nX-A: 1\r\nx-a: 2\r\nContent-Length: 2\r\n\r\n"
         let client = try RawClient(server)
 
@@ -31,8 +35,6 @@ import Testing
     }
 
     @Test func `a head that arrives byte by byte is recorded like any other`() throws {
-        let server = try TestServer()
-        defer { server.stop() }
         let head = "GET /slow HTTP/1.1\r\nHost: x\r\n\r\n"
         let client = try RawClient(server)
 
@@ -42,8 +44,6 @@ import Testing
     }
 
     @Test func `requests have the number of their connection and their index on it`() throws {
-        let server = try TestServer()
-        defer { server.stop() }
         server.route("GET", "/*") { _ in .status(200) }
         let clients = [try RawClient(server), try RawClient(server)]
         for (client, target) in [(clients[0], "/a"), (clients[1], "/b"), (clients[0], "/c")] {
@@ -62,7 +62,6 @@ import Testing
         options.storedBodyLimit = 1_000
         options.storedTranscriptLimit = 10
         let server = try TestServer(options: options)
-        defer { server.stop() }
         server.enqueue(.status(200))
         let client = try RawClient(server)
         let block = Array(repeating: UInt8(ascii: "z"), count: 1_000_000)
@@ -80,8 +79,6 @@ import Testing
     }
 
     @Test func `an abandoned upload is recorded as incomplete`() throws {
-        let server = try TestServer()
-        defer { server.stop() }
         let client = try RawClient(server)
 
         try client.send("PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc")
@@ -94,7 +91,6 @@ import Testing
     }
 
     @Test func `each kind of end of a connection is recorded`() throws {
-        let server = try TestServer()
         server.script(on: .connection(3), .close)
         server.script(on: .connection(4), .reset)
         let clients = try (0..<5).map { _ in try RawClient(server) }
@@ -116,8 +112,6 @@ import Testing
     }
 
     @Test func `a client that goes away before its reply is a reset, not a signal`() throws {
-        let server = try TestServer()
-        defer { server.stop() }
         server.enqueue(.stream(.repeating("x", count: 100_000_000)).held(until: "gone"))
         let client = try RawClient(server)
 
@@ -130,8 +124,6 @@ import Testing
     }
 
     @Test func `the error of a wait says what was recorded`() throws {
-        let server = try TestServer()
-        defer { server.stop() }
         let client = try RawClient(server)
         try client.send("GET /only HTTP/1.1\r\nHost: x\r\n\r\n")
         try server.waitForRequests(1)
@@ -147,8 +139,6 @@ import Testing
     }
 
     @Test func `waiting suspends in asynchronous code`() async throws {
-        let server = try TestServer()
-        defer { server.stop() }
         async let requests = server.waitForRequests(1)
         let client = try RawClient(server)
         try client.send("GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
@@ -164,8 +154,6 @@ import Testing
     }
 
     @Test func `cancelling a task ends its wait`() async throws {
-        let server = try TestServer()
-        defer { server.stop() }
         let waiting = Task { try await server.waitForRequests(1, timeout: .seconds(600)) }
 
         waiting.cancel()
@@ -174,8 +162,6 @@ import Testing
     }
 
     @Test func `forgotten requests do not count for a wait`() throws {
-        let server = try TestServer()
-        defer { server.stop() }
         server.route("GET", "/*") { _ in .status(200) }
         let client = try RawClient(server)
         try client.send("GET /a HTTP/1.1\r\nHost: x\r\n\r\n")

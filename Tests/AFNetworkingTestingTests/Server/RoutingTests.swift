@@ -10,7 +10,6 @@ import Testing
 
     @Test func `a route answers its method and path`() throws {
         let server = try TestServer()
-        defer { server.stop() }
         server.route("GET", "/hello") { _ in .text("hi") }
 
         let reply = try get("/hello?x=1", from: server)
@@ -29,7 +28,6 @@ import Testing
 
     @Test func `the handler gets captures percent-decoded`() throws {
         let server = try TestServer()
-        defer { server.stop() }
         server.route("GET", "/users/:id/posts/:post") { request in
             .text("\(request.parameters["id"] ?? "-") \(request.parameters["post"] ?? "-")")
         }
@@ -44,7 +42,6 @@ import Testing
 
     @Test func `a path with routes for other methods is 405 with Allow`() throws {
         let server = try TestServer()
-        defer { server.stop() }
         server.route("GET", "/thing") { _ in .text("x") }
         server.route("PUT", "/thing") { _ in .text("x") }
 
@@ -56,7 +53,6 @@ import Testing
 
     @Test func `the first matching route answers and the same one again replaces it`() throws {
         let server = try TestServer()
-        defer { server.stop() }
         server.route("GET", "/a/:x") { _ in .text("first") }
         server.route("*", "/a/*") { _ in .text("second") }
         #expect(try get("/a/1", from: server).hasSuffix("first"))
@@ -69,7 +65,6 @@ import Testing
 
     @Test func `enqueued replies answer in order, then the server answers 404`() throws {
         let server = try TestServer()
-        defer { server.stop() }
         server.route("GET", "/routed") { _ in .text("routed") }
         server.enqueue(.status(503), .text("ok"))
 
@@ -82,7 +77,6 @@ import Testing
     @Test func `a handler that throws becomes a 500 with the error's text`() throws {
         struct Mishap: Error {}
         let server = try TestServer()
-        defer { server.stop() }
         server.route("GET", "/") { _ in throw Mishap() }
 
         let reply = try get("/", from: server)

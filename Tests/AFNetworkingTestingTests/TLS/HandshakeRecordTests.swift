@@ -80,7 +80,6 @@ import Testing
 
     @Test func `without TLS both records are the same`() throws {
         let server = try TestServer()
-        defer { server.stop() }
         let client = try RawClient(server)
 
         try client.send(Self.request)
@@ -152,7 +151,6 @@ import Testing
     func `a ticket resumes, also after a change of certificates`(version: Int32) throws {
         var tls = ServerTLS(site)
         let server = try TestServer(tls: tls)
-        defer { server.stop() }
         server.route("GET", "/hi", .text("hello"))
         let first = try visit(server, .init(versions: version...version))
 

@@ -266,7 +266,6 @@ import Testing
             client.raw.close()
         }
         let plain = try TestServer()
-        defer { plain.stop() }
         plain.script(.announceEnd)
         plain.script(.handshake)
         let clients = [try RawClient(plain), try RawClient(plain)]
@@ -280,7 +279,6 @@ import Testing
 
     @Test func `a proxy speaks plain HTTP, then TLS`() throws {
         let proxy = try TestServer()
-        defer { proxy.stop() }
         proxy.enqueue(.text("inside").keepAlive(false))
         proxy.script(.expectHead, .send("HTTP/1.1 200 OK\r\n\r\n"), .handshake(ServerTLS(site)), .serve)
         let raw = try RawClient(proxy)

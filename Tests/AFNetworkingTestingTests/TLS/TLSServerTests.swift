@@ -31,7 +31,6 @@ import Testing
     @Test(arguments: versions)
     func `routes answer through TLS`(version: Int32) throws {
         let server = try TestServer(tls: ServerTLS(site))
-        defer { server.stop() }
         server.route("GET", "/hi", .text("hello").keepAlive(false))
         let client = try TLSClient(server, .init(anchors: [authority.certificate], versions: version...version))
 
@@ -91,7 +90,6 @@ import Testing
 
         for chain in chains {
             let server = try TestServer(tls: ServerTLS(credentials: [.init(deep, followedBy: chain)]))
-            defer { server.stop() }
             let client = try TLSClient(server)
             try client.handshake()
             #expect(client.servedChain == ([deep.certificate] + chain).map(\.derBytes))
@@ -102,7 +100,6 @@ import Testing
         let wild = try authority.issue(for: "*.wild.test")
         let second = try authority.issue(for: "second.test")
         let server = try TestServer(tls: ServerTLS(site, wild, second))
-        defer { server.stop() }
 
         let names = ["second.test", "SECOND.test", "a.wild.test", "a.b.wild.test", "unknown.test", nil]
         let served = try names.map { name in
@@ -135,7 +132,6 @@ import Testing
     @Test func `every defect reaches the client`() throws {
         let weak = try authority.issue(for: "localhost", kind: .rsa(bits: 1024)) { $0.digest = .sha1 }
         let server = try TestServer(tls: ServerTLS(weak))
-        defer { server.stop() }
         let careless = try TLSClient(server)
         let careful = try TLSClient(server, .init(anchors: [authority.certificate], level: 2))
 
@@ -172,7 +168,6 @@ import Testing
         var tls = ServerTLS(credentials: [])
         (tls.maximumVersion, tls.cipherList) = (.tls12, "aNULL")
         let server = try TestServer(tls: tls)
-        defer { server.stop() }
         let client = try TLSClient(server, .init(versions: 0x0303...0x0303, ciphers: "aNULL"))
 
         try client.handshake()
@@ -242,7 +237,6 @@ import Testing
         var tls = ServerTLS(long)
         tls.clientCertificates = .required(by: [root.certificate])
         let server = try TestServer(tls: tls)
-        defer { server.stop() }
         let client = try TLSClient(server, .init(anchors: [root.certificate], identity: long))
 
         try client.verifyingHandshake()

@@ -78,7 +78,6 @@ import Testing
     func `the server chooses the first subprotocol of the client that it speaks`(offer: String, chosen: String?) throws
     {
         let server = try TestServer()
-        defer { server.stop() }
         server.route(
             "GET",
             "/",
@@ -119,7 +118,6 @@ import Testing
 
     @Test func `the server takes frames that arrive with the request`() throws {
         let server = try TestServer()
-        defer { server.stop() }
         server.install(.webSockets)
         let client = try WebSocketClient(server, "/ws/echo", early: WebSocketClient.frame(0x81, Array("hi".utf8)))
         #expect(try client.next() == .init(0x81, "hi"))
@@ -157,7 +155,6 @@ import Testing
     @Test func `through TLS it is the same`() throws {
         let authority = try CertificateAuthority()
         let server = try TestServer(tls: ServerTLS(authority.issue(for: "localhost")))
-        defer { server.stop() }
         server.route("GET", "/", .webSocket { try $0.send(text: "hi") })
         let client = try TLSClient(server)
         try client.handshake()

@@ -1,7 +1,3 @@
-import AFNetworking
-import Foundation
-import Testing
-
 @Suite("Old names of request serialization")
 struct OldNameTests {
     @Test("1.4 8.4 constants have the values that programs compare")

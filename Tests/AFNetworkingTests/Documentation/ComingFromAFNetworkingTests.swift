@@ -100,7 +100,7 @@ import Testing
     }
 
     @Test func `the reader of sources sees what is public, and nothing else`() throws {
-        let folder = try TemporaryFolder()
+        let folder = try ScratchFolder()
         try folder.write(
             "a.swift",
             Array(

@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test func `the form of the article has its parts`() throws {
-        let folder = try TemporaryFolder()
+        let folder = try ScratchFolder()
         try folder.write("sunset.jpg", [1, 2, 3])
         let photo = folder.url.appendingPathComponent("sunset.jpg")
         let thumbnail = Data([4])

@@ -6,8 +6,8 @@ import Testing
 /// Runs the code of the article about operations.
 @Suite struct OperationsArticleTests {
     private let server: TestServer
-    private let shown = Collected<String>()
-    private let drawn = Collected<[Int64]>()
+    private let shown = Heard<String>()
+    private let drawn = Heard<[Int64]>()
     private let queue = OperationQueue()
 
     init() throws {
@@ -90,7 +90,7 @@ import Testing
     }
 
     @Test func `an operation continues into a file after a pause`() async throws {
-        let folder = try TemporaryFolder()
+        let folder = try ScratchFolder()
         let (fileURL, file) = (server.url("/long"), folder.url.appendingPathComponent("long"))
         let drawn = drawn
         @Sendable func draw(_ count: Int64, of total: Int64) { drawn.add([count, total]) }
@@ -179,8 +179,8 @@ import Testing
             show(data)
         }
 
-        let shown = Collected<Data>()
-        let ends = Collected<Bool>()
+        let shown = Heard<Data>()
+        let ends = Heard<Bool>()
 
         private func show(_ data: Data) { shown.add(data) }
         private func finish(_ error: (any Error)?) { ends.add(error == nil) }

@@ -1,7 +1,3 @@
-import AFNetworking
-import AFNetworkingTesting
-import Foundation
-
 /// A server with ready-made routes, and managers for it.
 final class ManagerSite: Sendable {
     let server: TestServer
@@ -32,10 +28,6 @@ final class ManagerSite: Sendable {
         }
         server.install(.everything)
         server.route("POST", "/count") { .text("\($0.bodyByteCount)") }
-    }
-
-    deinit {
-        server.stop()
     }
 
     var configuration: URLSessionConfiguration {
@@ -76,6 +68,13 @@ final class ManagerSite: Sendable {
     }
 }
 
+extension URLSessionManager {
+    /// A data task whose progress no closure follows.
+    func dataTask(with request: URLRequest, completionHandler: TaskCompletionHandler?) -> URLSessionDataTask {
+        dataTask(with: request, uploadProgress: nil, downloadProgress: nil, completionHandler: completionHandler)
+    }
+}
+
 /// What success and failure closures received.
 struct Answer: @unchecked Sendable {
     var task: URLSessionDataTask?
@@ -96,18 +95,18 @@ struct Answer: @unchecked Sendable {
 
 extension Heard<Answer> {
     var success: @Sendable (URLSessionDataTask, Any?) -> Void {
-        { task, object in self.say(Answer(task: task, response: task.response, object: object)) }
+        { task, object in self.add(Answer(task: task, response: task.response, object: object)) }
     }
 
     var failure: @Sendable (URLSessionDataTask?, any Error) -> Void {
-        { task, error in self.say(Answer(task: task, response: task?.response, error: error as NSError)) }
+        { task, error in self.add(Answer(task: task, response: task?.response, error: error as NSError)) }
     }
 
     var completion: @Sendable (URLResponse?, Any?, (any Error)?) -> Void {
-        { response, object, error in self.say(Answer(response: response, object: object, error: error as NSError?)) }
+        { response, object, error in self.add(Answer(response: response, object: object, error: error as NSError?)) }
     }
 
     var download: @Sendable (URLResponse?, URL?, (any Error)?) -> Void {
-        { response, url, error in self.say(Answer(response: response, object: url, error: error as NSError?)) }
+        { response, url, error in self.add(Answer(response: response, object: url, error: error as NSError?)) }
     }
 }

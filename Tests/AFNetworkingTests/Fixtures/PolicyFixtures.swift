@@ -1,7 +1,3 @@
-import AFNetworking
-import AFNetworkingTesting
-import Foundation
-
 /// The certificates of the acceptance catalogue, made once for all tests.
 struct PolicyFixtures {
     static let made = Result { try PolicyFixtures() }

@@ -1,5 +1,3 @@
-import Foundation
-
 /// The public names that our sources declare, as documentation writes them: `Type`, `Type.property`,
 /// `Type.method(_:label:)`, `function(_:)`.
 ///

@@ -10,8 +10,8 @@
     @Suite struct BlockedMainQueueTests {
         /// A warning whose time is up when the test says so.
         private final class Watched: Sendable {
-            let checks = Collected<@Sendable () -> Void>()
-            let texts = Collected<String>()
+            let checks = Heard<@Sendable () -> Void>()
+            let texts = Heard<String>()
             let warning: BlockedMainQueueWarning
 
             init() {

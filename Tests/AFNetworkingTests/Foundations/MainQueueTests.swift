@@ -1,8 +1,5 @@
 import AFBase
-import AFNetworkingTesting
 import Dispatch
-import Foundation
-import Testing
 
 @testable import AFNetworking
 @testable import AFSerialization
@@ -13,7 +10,7 @@ import Testing
         let (heard, group) = (Heard<Int>(), DispatchGroup())
         for number in 0..<100 {
             MainQueue.async(group: number.isMultiple(of: 2) ? group : nil) {
-                heard.say(OperationQueue.current === OperationQueue.main ? number : -1)
+                heard.add(OperationQueue.current === OperationQueue.main ? number : -1)
             }
         }
         #expect(try await heard.wait(for: 100) == Array(0..<100))
@@ -26,11 +23,11 @@ import Testing
         let (heard, gate) = (Heard<String>(), DispatchSemaphore(value: 0))
         MainQueue.async {
             gate.wait()
-            heard.say("first")
-            MainQueue.async { heard.say("third") }
-            DispatchQueue.main.async { heard.say("other work") }
+            heard.add("first")
+            MainQueue.async { heard.add("third") }
+            DispatchQueue.main.async { heard.add("other work") }
         }
-        MainQueue.async { heard.say("second") }
+        MainQueue.async { heard.add("second") }
         gate.signal()
         let all = try await heard.wait(for: 4)
         #expect(all.filter { $0 != "other work" } == ["first", "second", "third"])
@@ -41,7 +38,7 @@ import Testing
         await withTaskGroup(of: Void.self) { group in
             for thread in 0..<8 {
                 group.addTask {
-                    for number in 0..<200 { MainQueue.async { heard.say(thread * 200 + number) } }
+                    for number in 0..<200 { MainQueue.async { heard.add(thread * 200 + number) } }
                 }
             }
         }
@@ -53,7 +50,7 @@ import Testing
     @Test func `calls by way of the network thread stay in order, on the operation queue`() async throws {
         let heard = Heard<Int>()
         for number in 0..<100 {
-            MainQueue.whenQuiet { heard.say(OperationQueue.current === OperationQueue.main ? number : -1) }
+            MainQueue.whenQuiet { heard.add(OperationQueue.current === OperationQueue.main ? number : -1) }
         }
         #expect(try await heard.wait(for: 100) == Array(0..<100))
     }
@@ -65,9 +62,9 @@ import Testing
 
         MainQueue.completeWhenQuiet(on: queue, group: group) {
             gate.wait()
-            heard.say("completion")
+            heard.add("completion")
         }
-        group.notify(queue: .global()) { heard.say("group") }
+        group.notify(queue: .global()) { heard.add("group") }
         #expect(heard.all.isEmpty)
         gate.signal()
 

@@ -1,7 +1,3 @@
-import AFNetworkingTesting
-import Foundation
-import Testing
-
 @testable import AFNetworking
 @testable import AFSerialization
 
@@ -73,7 +69,7 @@ import Testing
         site.manager.completionQueue = .global()
 
         site.manager.downloadTask(with: site.request("/get"), progress: nil, destination: { _, _ in place }) {
-            heard.say(($1, $2))
+            heard.add(($1, $2))
         }
         .resume()
 

@@ -1,8 +1,5 @@
 import AFBase
-import AFNetworkingTesting
 import Dispatch
-import Foundation
-import Testing
 
 @testable import AFNetworking
 @testable import AFSerialization
@@ -51,7 +48,7 @@ import Testing
     private func heard(_ name: Notification.Name, _ body: (NotificationPoster) -> Void) async throws -> [Int] {
         let heard = Heard<Int>()
         let token = NotificationCenter.default.addObserver(forName: name, object: nil, queue: nil) { notification in
-            heard.say(notification.userInfo?["number"] as? Int ?? -1)
+            heard.add(notification.userInfo?["number"] as? Int ?? -1)
         }
         defer { NotificationCenter.default.removeObserver(token) }
         let post = NotificationPoster()
@@ -81,7 +78,7 @@ import Testing
     @Test func `dropped notifications are released at once, and later ones are delivered`() async throws {
         let name = Notification.Name("post \(UUID())")
         let count = Self.room + 100
-        let remains = Collected<Bool>()
+        let remains = Heard<Bool>()
 
         let heard = try await heard(name) { post in
             for number in 0..<count {
@@ -106,16 +103,16 @@ import Testing
         let name = Notification.Name("post \(UUID())")
         let heard = Heard<Int>()
         let token = NotificationCenter.default.addObserver(forName: name, object: nil, queue: nil) { notification in
-            heard.say(notification.userInfo?["number"] as? Int ?? -1)
+            heard.add(notification.userInfo?["number"] as? Int ?? -1)
         }
         defer { NotificationCenter.default.removeObserver(token) }
         let (post, counts) = (NotificationPoster(), Heard<Int>())
         MainQueue.async {
             post.post(name, object: heard, details: Noted(["number": 1]), onMainQueue: true)
-            counts.say(heard.all.count)
+            counts.add(heard.all.count)
             post.post(name, object: heard, details: Noted(["number": 2]))
             post.post(name, object: heard, details: Noted(["number": 3]), onMainQueue: true)
-            counts.say(heard.all.count)
+            counts.add(heard.all.count)
         }
 
         #expect(try await heard.wait(for: 3) == [1, 2, 3])
@@ -128,7 +125,7 @@ import Testing
         let heard = Heard<Int>()
         let token = NotificationCenter.default.addObserver(forName: name, object: nil, queue: nil) { notification in
             let number = notification.userInfo?["number"] as? Int ?? -1
-            heard.say(number)
+            heard.add(number)
             if number < 10 { post.post(name, object: heard, details: Noted(["number": number + 10])) }
         }
         defer { NotificationCenter.default.removeObserver(token) }

@@ -1,7 +1,3 @@
-import AFNetworkingTesting
-import Foundation
-import Testing
-
 @testable import AFNetworking
 
 /// What a verb's text may choose, and which secrets are sent.
@@ -90,7 +86,7 @@ import Testing
         #expect(url(text, relativeTo: "https://h.test/a/b/") == nil)
         let manager = HTTPRequestOperationManager(baseURL: URL(string: "https://h.test/a/b/"))
         let operation = manager.get(text, parameters: nil, success: nil) { operation, error in
-            heard.say(Answer(error: error as NSError))
+            heard.add(Answer(error: error as NSError))
         }
         let error = try await heard.first.error
         #expect(operation == nil && error?.domain == HTTPRequestSerializer.errorDomain)
@@ -176,9 +172,9 @@ import Testing
         let statuses = Heard<Int>()
         let get: @Sendable (String) -> Void = { text in
             manager.get(text, parameters: nil) { operation, _ in
-                statuses.say(operation.response?.statusCode ?? 0)
+                statuses.add(operation.response?.statusCode ?? 0)
             } failure: { operation, _ in
-                statuses.say(operation?.response?.statusCode ?? 0)
+                statuses.add(operation?.response?.statusCode ?? 0)
             }
         }
         get(other.url("/basic-auth/user/passwd").absoluteString)

@@ -1,7 +1,3 @@
-import AFNetworkingTesting
-import Foundation
-import Testing
-
 @testable import AFNetworking
 
 /// Data tasks of managers that become downloads.
@@ -16,7 +12,7 @@ import Testing
         manager = site.manager
         site.server.route("GET", "/stalled", ServerReply.text("too slow").stalling(after: 3))
         manager.setDataTaskDidReceiveResponseBlock { _, _, _ in .becomeDownload }
-        manager.setDataTaskDidBecomeDownloadTaskBlock { [downloads] in downloads.say($2) }
+        manager.setDataTaskDidBecomeDownloadTaskBlock { [downloads] in downloads.add($2) }
     }
 
     /// Starts a task, and keeps no reference.
@@ -27,12 +23,12 @@ import Testing
     /// Returns when the delegate's queue has run all enqueued blocks.
     private func settled() async throws {
         let isDone = Heard<Bool>()
-        manager.operationQueue.addOperation { isDone.say(true) }
+        manager.operationQueue.addOperation { isDone.add(true) }
         try await isDone.wait()
     }
 
     @Test func `5.7 a verb whose task the program released succeeds, with the task`() async throws {
-        let folder = try TemporaryFolder()
+        let folder = try ScratchFolder()
         let place = folder.url.appendingPathComponent("file")
         manager.setDownloadTaskDidFinishDownloadingBlock { _, _, _ in place }
         begin("bytes/500")
@@ -49,12 +45,7 @@ import Testing
         let download = try await downloads.first
         try await settled()
         for _ in 0..<200 {
-            _ = manager.dataTask(
-                with: site.request("/get"),
-                uploadProgress: nil,
-                downloadProgress: nil,
-                completionHandler: nil
-            )
+            _ = manager.dataTask(with: site.request("/get"), completionHandler: nil)
         }
         download.cancel()
 
@@ -103,9 +94,9 @@ import Testing
         let work = Task { [manager] in
             do throws(RequestFailure) {
                 try await manager.get("stalled")
-                ended.say(nil)
+                ended.add(nil)
             } catch {
-                ended.say(error.kind)
+                ended.add(error.kind)
             }
         }
         try await downloads.wait()

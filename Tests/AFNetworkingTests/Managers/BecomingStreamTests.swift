@@ -1,8 +1,3 @@
-import AFNetworking
-import AFNetworkingTesting
-import Foundation
-import Testing
-
 /// Data tasks of managers that become streams, which managers do not use.
 @Suite struct BecomingStreamTests {
     private let site: ManagerSite
@@ -26,7 +21,7 @@ import Testing
         site.server.route("GET", "/stalled", ServerReply.text("too slow").stalling(after: 3))
         let work = Task { [manager, heard] in
             do throws(RequestFailure) { try await manager.get("stalled") } catch {
-                heard.say(Answer(response: error.response, error: error.error as NSError))
+                heard.add(Answer(response: error.response, error: error.error as NSError))
             }
         }
         defer { work.cancel() }

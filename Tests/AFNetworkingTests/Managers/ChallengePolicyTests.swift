@@ -1,8 +1,3 @@
-import AFNetworking
-import AFNetworkingTesting
-import Foundation
-import Testing
-
 /// A policy that changes while closures of the manager answer challenges.
 @Suite struct ChallengePolicyTests {
     private let site: ManagerSite
@@ -44,12 +39,7 @@ import Testing
         at site: ManagerSite,
         _ heard: Heard<Answer>
     ) -> URLSessionDataTask {
-        manager.dataTask(
-            with: site.request("/get"),
-            uploadProgress: nil,
-            downloadProgress: nil,
-            completionHandler: heard.completion
-        )
+        manager.dataTask(with: site.request("/get"), completionHandler: heard.completion)
     }
 
     private func acceptEveryServer(_ manager: HTTPSessionManager) {

@@ -1,8 +1,6 @@
 import AFBase
 import Dispatch
-import Foundation
 import Synchronization
-import Testing
 
 @testable import AFNetworking
 
@@ -145,7 +143,7 @@ import Testing
                 failure: { _, _ in done() }
             )
         case .data, .cancelled, .suspended, .unresumed:
-            task = manager.dataTask(with: request, uploadProgress: nil, downloadProgress: nil) { _, _, _ in done() }
+            task = manager.dataTask(with: request) { _, _, _ in done() }
         case .upload:
             task = manager.uploadTask(with: request, from: body, progress: nil) { _, _, _ in done() }
         case .streamed:

@@ -1,20 +1,16 @@
-import AFNetworking
-import AFNetworkingTesting
-import Foundation
 import Glibc
-import Testing
 
 /// Where managers put downloaded files.
 @Suite struct DownloadDestinationTests {
     private let site: ManagerSite
     private let manager: HTTPSessionManager
-    private let folder: TemporaryFolder
+    private let folder: ScratchFolder
     private let heard = Heard<Answer>()
 
     init() throws {
         site = try ManagerSite()
         manager = site.manager
-        folder = try TemporaryFolder()
+        folder = try ScratchFolder()
         for letter in ["a", "b", "c", "d"] {
             site.server.route("GET", "/\(letter)", .text(String(repeating: letter, count: 100_000)))
         }

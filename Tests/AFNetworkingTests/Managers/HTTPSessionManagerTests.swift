@@ -1,7 +1,3 @@
-import AFNetworkingTesting
-import Foundation
-import Testing
-
 @testable import AFNetworking
 
 /// The acceptance catalogue, 13.8, and the rules of section 6.
@@ -65,7 +61,7 @@ import Testing
     @Test func `13.8.4 a redirect is shown to the block`() async throws {
         let statuses = Heard<Int>()
         manager.setTaskWillPerformHTTPRedirectionBlock { _, _, response, request in
-            statuses.say(response.statusCode)
+            statuses.add(response.statusCode)
             return request
         }
         manager.get("redirect/1", parameters: nil, success: heard.success, failure: heard.failure)
@@ -105,7 +101,7 @@ import Testing
 
     @Test func `13.8.13–15 gets, posts and forms report their progress up to everything`() async throws {
         let steps = Heard<Double>()
-        let step: @Sendable (Progress) -> Void = { steps.say($0.fractionCompleted) }
+        let step: @Sendable (Progress) -> Void = { steps.add($0.fractionCompleted) }
         manager.responseSerializer = HTTPResponseSerializer()
         manager.get("bytes/300000", parameters: nil, progress: step, success: heard.success, failure: heard.failure)
         try await heard.wait(for: 1)
@@ -217,7 +213,7 @@ import Testing
                 downloadProgress: ProgressHandler?,
                 completionHandler: TaskCompletionHandler?
             ) -> URLSessionDataTask {
-                made.say(request.httpMethod ?? "")
+                made.add(request.httpMethod ?? "")
                 return super.dataTask(
                     with: request,
                     uploadProgress: uploadProgress,
@@ -240,14 +236,14 @@ import Testing
         let own = Queues.named("caller")
         manager.completionQueue = Queues.named("completions")
         manager.requestSerializer.setQueryStringSerializationWith { _, _, _ in
-            queues.say("query on \(Queues.current)")
+            queues.add("query on \(Queues.current)")
             return "a=b"
         }
         own.sync {
             manager.get(
                 "get",
                 parameters: ["a": "b"],
-                progress: { _ in queues.say("download on \(Queues.current)") },
+                progress: { _ in queues.add("download on \(Queues.current)") },
                 success: heard.success,
                 failure: heard.failure
             )
@@ -255,10 +251,10 @@ import Testing
                 "post",
                 parameters: nil,
                 constructingBodyWith: {
-                    queues.say("form on \(Queues.current)")
+                    queues.add("form on \(Queues.current)")
                     $0.appendPart(withForm: Data("b".utf8), name: "a")
                 },
-                progress: { _ in queues.say("upload on \(Queues.current)") },
+                progress: { _ in queues.add("upload on \(Queues.current)") },
                 success: heard.success,
                 failure: heard.failure
             )

@@ -1,8 +1,5 @@
 import AFBase
-import AFNetworkingTesting
 import Dispatch
-import Foundation
-import Testing
 
 @testable import AFNetworking
 
@@ -31,14 +28,14 @@ import Testing
             completionHandler: TaskCompletionHandler?
         ) -> URLSessionDataTask {
             otherManager.withLock { $0 }?.get("get?of=another", parameters: nil) { [queues] _, _ in
-                queues.say("another's: \(Queues.current)")
+                queues.add("another's: \(Queues.current)")
             } failure: { _, _ in
             }
             if let other = other.withLock({ $0 }) {
-                let task = super.dataTask(with: other, uploadProgress: nil, downloadProgress: nil) { [queues] _, _, _ in
-                    queues.say("the other: \(Queues.current)")
+                let task = super.dataTask(with: other) { [queues] _, _, _ in
+                    queues.add("the other: \(Queues.current)")
                 }
-                others.say(task)
+                others.add(task)
             }
             let called = DispatchSemaphore(value: 0)
             let task = super.dataTask(
@@ -46,7 +43,7 @@ import Testing
                 uploadProgress: uploadProgressBlock,
                 downloadProgress: downloadProgressBlock
             ) { [queues] response, object, error in
-                queues.say(Queues.current)
+                queues.add(Queues.current)
                 completionHandler?(response, object, error)
                 called.signal()
             }
@@ -157,7 +154,7 @@ import Testing
         }
 
         deinit {
-            gone.say(manager.completionQueue == nil)
+            gone.add(manager.completionQueue == nil)
         }
     }
 
@@ -178,12 +175,7 @@ import Testing
         async throws
     {
         let manager = manager
-        _ = manager.dataTask(
-            with: site.request("/get"),
-            uploadProgress: nil,
-            downloadProgress: nil,
-            completionHandler: heard.completion
-        )
+        _ = manager.dataTask(with: site.request("/get"), completionHandler: heard.completion)
         manager.invalidateSessionCancelingTasks(false, resetSession: false)
         #expect(try await heard.first.error?.code == NSURLErrorCancelled)
     }
@@ -197,7 +189,7 @@ import Testing
             completionHandler: TaskCompletionHandler?
         ) -> URLSessionDataTask {
             completionHandler?(nil, ["canned"], nil)
-            return super.dataTask(with: request, uploadProgress: nil, downloadProgress: nil, completionHandler: nil)
+            return super.dataTask(with: request, completionHandler: nil)
         }
     }
 

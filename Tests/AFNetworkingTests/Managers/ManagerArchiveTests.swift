@@ -1,7 +1,3 @@
-import AFNetworkingTesting
-import Foundation
-import Testing
-
 @testable import AFNetworking
 
 /// A serializer of the program's: private classes cannot be archived.

@@ -1,9 +1,3 @@
-import AFNetworking
-import AFNetworkingTesting
-import AFTestSupport
-import Foundation
-import Testing
-
 /// Streams of events of a manager.
 @Suite struct ManagerEventTests {
     private let site: ManagerSite

@@ -1,13 +1,9 @@
-import AFNetworking
-import AFNetworkingTesting
-import Foundation
-import Testing
-
 /// Every closure of section 5.10, and where it is called.
 @Suite struct ManagerHookTests {
     private let site: ManagerSite
     private let manager: URLSessionManager
     private let calls = Heard<String>()
+    private let heard = Heard<Answer>()
 
     init() throws {
         site = try ManagerSite()
@@ -21,19 +17,14 @@ import Testing
 
     private func load(_ request: URLRequest) async throws -> Answer {
         let heard = Heard<Answer>()
-        manager.dataTask(
-            with: request,
-            uploadProgress: nil,
-            downloadProgress: nil,
-            completionHandler: heard.completion
-        )
-        .resume()
+        manager.dataTask(with: request, completionHandler: heard.completion)
+            .resume()
         return try await heard.first
     }
 
     @Test func `1.2 5.10 hooks are called on the delegate queue, completion handlers on main`() async throws {
         let calls = calls
-        let word: @Sendable (String) -> Void = { calls.say("\($0) on \(Queues.current)") }
+        let word: @Sendable (String) -> Void = { calls.add("\($0) on \(Queues.current)") }
         manager.setDataTaskDidReceiveResponseBlock { _, _, _ in
             word("response")
             return .allow
@@ -64,14 +55,9 @@ import Testing
 
     @Test func `5.10 a task that is cancelled at once has metrics, and then its end`() async throws {
         let (calls, heard) = (calls, Heard<Answer>())
-        manager.setTaskDidFinishCollectingMetricsBlock { _, _, _ in calls.say("metrics") }
-        manager.setTaskDidCompleteBlock { _, _, _ in calls.say("complete") }
-        let task = manager.dataTask(
-            with: site.request("/delay/30"),
-            uploadProgress: nil,
-            downloadProgress: nil,
-            completionHandler: heard.completion
-        )
+        manager.setTaskDidFinishCollectingMetricsBlock { _, _, _ in calls.add("metrics") }
+        manager.setTaskDidCompleteBlock { _, _, _ in calls.add("complete") }
+        let task = manager.dataTask(with: site.request("/delay/30"), completionHandler: heard.completion)
         let observed = Observed(.networkingTaskDidComplete, of: task)
         task.resume()
         task.cancel()
@@ -116,15 +102,9 @@ import Testing
         configuration.urlCache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 0)
         let manager = site.owned(URLSessionManager(sessionConfiguration: configuration))
         manager.setDataTaskWillCacheResponseBlock { _, _, _ in nil }
-        let heard = Heard<Answer>()
         for count in 1...2 {
-            manager.dataTask(
-                with: site.request("/cache/60"),
-                uploadProgress: nil,
-                downloadProgress: nil,
-                completionHandler: heard.completion
-            )
-            .resume()
+            manager.dataTask(with: site.request("/cache/60"), completionHandler: heard.completion)
+                .resume()
             try await heard.wait(for: count)
         }
         #expect(site.server.requests.count == 2)
@@ -132,16 +112,15 @@ import Testing
 
     @Test func `5.5 the total of a streamed body is that of its Content-Length`() async throws {
         let sent = Heard<[Int64]>()
-        manager.setTaskDidSendBodyDataBlock { sent.say([$3, $4]) }
+        manager.setTaskDidSendBodyDataBlock { sent.add([$3, $4]) }
         let bytes = Data(count: 200_000)
         manager.setTaskNeedNewBodyStreamBlock { _, _ in InputStream(data: bytes) }
         var request = site.request("/post", method: "POST")
         request.setValue("200000", forHTTPHeaderField: "Content-Length")
-        let heard = Heard<Answer>()
         let steps = Heard<Double>()
         manager.uploadTask(
             withStreamedRequest: request,
-            progress: { steps.say($0.fractionCompleted) },
+            progress: { steps.add($0.fractionCompleted) },
             completionHandler: heard.completion
         )
         .resume()
@@ -171,7 +150,7 @@ import Testing
     @Test func `5.8 a handler answers later, cancels, or fails with an error of its own`() async throws {
         let good = credential("passwd")
         let raw = Heard<Int?>()
-        manager.setTaskDidCompleteBlock { raw.say(($2 as NSError?)?.code) }
+        manager.setTaskDidCompleteBlock { raw.add(($2 as NSError?)?.code) }
         manager.setAuthenticationChallengeHandler { _, _, _, done in
             DispatchQueue.global().async { done(.useCredential, good) }
             return .later
@@ -223,12 +202,11 @@ import Testing
         let methods = Heard<String>()
         manager.setTaskDidReceiveAuthenticationChallengeBlock { _, _, challenge, pointer in
             let method = challenge.protectionSpace.authenticationMethod
-            methods.say(method)
+            methods.add(method)
             pointer?.pointee = URLCredential(user: "user", password: "passwd", persistence: .none)
             return method == NSURLAuthenticationMethodHTTPBasic ? .useCredential : other
         }
 
-        let heard = Heard<Answer>()
         manager.dataTask(with: site.request("/basic-auth/user/passwd"), completionHandler: heard.completion).resume()
 
         #expect((try await heard.first.response as? HTTPURLResponse)?.statusCode == 200)
@@ -252,20 +230,14 @@ import Testing
         manager.responseSerializer = HTTPResponseSerializer()
         let questions = Heard<String>()
         manager.setAuthenticationChallengeHandler { _, _, challenge, _ in
-            questions.say(challenge.protectionSpace.host)
+            questions.add(challenge.protectionSpace.host)
             guard questions.all.count > 1, let trust = challenge.protectionSpace.serverTrust else {
                 return .fail(NSError(domain: "mine", code: 42))
             }
             return .credential(URLCredential(trust: trust))
         }
-        let heard = Heard<Answer>()
-        manager.dataTask(
-            with: site.request(isCut ? "/cut" : "/bytes/10"),
-            uploadProgress: nil,
-            downloadProgress: nil,
-            completionHandler: heard.completion
-        )
-        .resume()
+        manager.dataTask(with: site.request(isCut ? "/cut" : "/bytes/10"), completionHandler: heard.completion)
+            .resume()
 
         let answer = try await heard.first
         #expect(answer.error?.code == (isCut ? NSURLErrorNetworkConnectionLost : nil))
@@ -281,13 +253,8 @@ import Testing
         for mode in [SSLPinningMode.publicKey, .certificate] {
             manager.securityPolicy = SecurityPolicy(pinningMode: mode, certificates: [other.certificate])
             let heard = Heard<Answer>()
-            manager.dataTask(
-                with: site.request("/get"),
-                uploadProgress: nil,
-                downloadProgress: nil,
-                completionHandler: heard.completion
-            )
-            .resume()
+            manager.dataTask(with: site.request("/get"), completionHandler: heard.completion)
+                .resume()
             let error = try #require(try await heard.first.error)
             #expect(error.domain == NSURLErrorDomain && error.code == -1202)
             #expect(
@@ -311,15 +278,9 @@ import Testing
         configuration.tls.anchors = .certificates([try CertificateAuthority().certificate])
         let manager = site.owned(URLSessionManager(sessionConfiguration: configuration))
         manager.responseSerializer = HTTPResponseSerializer()
-        let heard = Heard<Answer>()
         let load: () -> Void = {
-            manager.dataTask(
-                with: site.request("/get"),
-                uploadProgress: nil,
-                downloadProgress: nil,
-                completionHandler: heard.completion
-            )
-            .resume()
+            manager.dataTask(with: site.request("/get"), completionHandler: heard.completion)
+                .resume()
         }
         load()
         #expect(try await heard.wait(for: 1)[0].error?.code == -1202)
@@ -367,16 +328,11 @@ import Testing
         manager.responseSerializer = HTTPResponseSerializer()
         let (calls, heard) = (calls, Heard<Answer>())
         manager.setDataTaskDidReceiveResponseBlock { _, _, _ in
-            calls.say("response")
+            calls.add("response")
             return .allow
         }
-        manager.dataTask(
-            with: URLRequest(url: server.url("/get")),
-            uploadProgress: nil,
-            downloadProgress: nil,
-            completionHandler: heard.completion
-        )
-        .resume()
+        manager.dataTask(with: URLRequest(url: server.url("/get")), completionHandler: heard.completion)
+            .resume()
 
         #expect(try await heard.first.error?.code == URLError.Code.networkConnectionLost.rawValue)
         #expect(calls.all == ["response"] && server.requests.count == 1)
@@ -390,19 +346,13 @@ import Testing
         manager.responseSerializer = HTTPResponseSerializer()
         let queues = Heard<String>()
         manager.setSessionDidReceiveAuthenticationChallengeBlock { _, challenge, credential in
-            queues.say(Queues.current)
+            queues.add(Queues.current)
             credential?.pointee = challenge.protectionSpace.serverTrust.map { URLCredential(trust: $0) }
             return .useCredential
         }
         manager.setAuthenticationChallengeHandler { _, _, _, _ in .cancel }
-        let heard = Heard<Answer>()
-        manager.dataTask(
-            with: site.request("/get"),
-            uploadProgress: nil,
-            downloadProgress: nil,
-            completionHandler: heard.completion
-        )
-        .resume()
+        manager.dataTask(with: site.request("/get"), completionHandler: heard.completion)
+            .resume()
         #expect(try await heard.first.error == nil)
         #expect(queues.all == [manager.operationQueue.name])
     }
@@ -416,15 +366,9 @@ import Testing
         )
         let manager = site.owned(URLSessionManager(sessionConfiguration: configuration))
         manager.responseSerializer = HTTPResponseSerializer()
-        let heard = Heard<Answer>()
         let load: () -> Void = {
-            manager.dataTask(
-                with: site.request("/get"),
-                uploadProgress: nil,
-                downloadProgress: nil,
-                completionHandler: heard.completion
-            )
-            .resume()
+            manager.dataTask(with: site.request("/get"), completionHandler: heard.completion)
+                .resume()
         }
         load()
         #expect(try await heard.wait(for: 1)[0].error?.code == -1202)

@@ -1,8 +1,4 @@
-import AFNetworking
-import AFNetworkingTesting
-import Foundation
 import Glibc
-import Testing
 
 /// Managers leave nothing behind.
 @Suite struct ManagerLifeTests {
@@ -59,7 +55,7 @@ import Testing
                         downloadProgress: { _ in _ = held },
                         completionHandler: { _, _, _ in
                             _ = held
-                            heard.say(true)
+                            heard.add(true)
                         }
                     )
                     if number.isMultiple(of: 10) { _ = manager.downloadProgress(for: task) }
@@ -111,7 +107,7 @@ import Testing
                 success: { _, _ in _ = held },
                 failure: { _, _ in
                     _ = held
-                    heard.say(true)
+                    heard.add(true)
                 }
             )
         }
@@ -164,29 +160,24 @@ import Testing
             switch kind {
             case "awaited":
                 _ = try await manager.get("bytes/10")
-                heard.say(true)
+                heard.add(true)
             case "session":
-                manager.session.dataTask(with: site.request("/bytes/10")) { _, _, error in heard.say(error == nil) }
+                manager.session.dataTask(with: site.request("/bytes/10")) { _, _, error in heard.add(error == nil) }
                     .resume()
             case "download":
                 manager.downloadTask(with: site.request("/bytes/10"), progress: nil, destination: nil) { _, _, error in
-                    heard.say(error == nil)
+                    heard.add(error == nil)
                 }.resume()
             case "hooks":
-                manager.setTaskDidCompleteBlock { _, _, error in heard.say(error == nil) }
-                manager.dataTask(
-                    with: site.request("/bytes/10"),
-                    uploadProgress: nil,
-                    downloadProgress: nil,
-                    completionHandler: nil
-                )
-                .resume()
+                manager.setTaskDidCompleteBlock { _, _, error in heard.add(error == nil) }
+                manager.dataTask(with: site.request("/bytes/10"), completionHandler: nil)
+                    .resume()
             default:
                 manager.get(
                     "bytes/10",
                     parameters: nil,
-                    success: { _, _ in heard.say(true) },
-                    failure: { _, _ in heard.say(false) }
+                    success: { _, _ in heard.add(true) },
+                    failure: { _, _ in heard.add(false) }
                 )
             }
             // A machine has room for some hundred.

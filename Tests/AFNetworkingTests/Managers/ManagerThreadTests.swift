@@ -1,8 +1,5 @@
-import AFNetworkingTesting
 import Dispatch
-import Foundation
 import Synchronization
-import Testing
 
 @testable import AFNetworking
 

@@ -1,8 +1,3 @@
-import AFNetworking
-import AFNetworkingTesting
-import Foundation
-import Testing
-
 /// Parameters of multipart forms, which become parts with names.
 @Suite struct NamelessPartTests {
     private let site: ManagerSite
@@ -57,10 +52,10 @@ import Testing
         let heard = Heard<NSError>()
 
         let operation = manager.post("post", parameters: parameters.value, constructingBodyWith: nil) { _, _ in
-            heard.say(NSError(domain: "none", code: 0))
+            heard.add(NSError(domain: "none", code: 0))
         } failure: { operation, error in
             #expect(operation == nil)
-            heard.say(error as NSError)
+            heard.add(error as NSError)
         }
 
         #expect(operation == nil)

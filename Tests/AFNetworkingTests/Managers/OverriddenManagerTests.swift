@@ -1,8 +1,3 @@
-import AFNetworking
-import AFNetworkingTesting
-import Foundation
-import Testing
-
 /// What a subclass with its own delegate methods, and without closures, decides.
 @Suite struct OverriddenManagerTests {
     private let site: ManagerSite
@@ -19,7 +14,7 @@ import Testing
         let asked = Heard<Question>()
 
         private func refuses(_ question: Question) -> Bool {
-            asked.say(question)
+            asked.add(question)
             return refused.all.contains(question)
         }
 
@@ -93,7 +88,7 @@ import Testing
         configuration.tls.resumesSessions = false
         let manager = Refusing(baseURL: site.server.url("/"), sessionConfiguration: configuration)
         manager.responseSerializer = HTTPResponseSerializer()
-        if let refused { manager.refused.say(refused) }
+        if let refused { manager.refused.add(refused) }
         return site.owned(manager)
     }
 
@@ -113,7 +108,7 @@ import Testing
         #expect(manager.asked.all.filter { $0 != .response && $0 != .cache } == [.session, .task])
 
         await withCheckedContinuation { done in manager.session.reset { done.resume() } }
-        manager.refused.say(.session)
+        manager.refused.add(.session)
         await #expect(throws: RequestFailure.self) { try await manager.get("bytes/10") }
         #expect(site.server.requests.count == 1)
     }
@@ -177,9 +172,9 @@ import Testing
         let manager = site.owned(Signing(baseURL: site.server.url("/"), sessionConfiguration: site.configuration))
         let heard = Heard<String>()
 
-        manager.get("x", parameters: nil, success: { _, _ in heard.say("get") }, failure: nil)
+        manager.get("x", parameters: nil, success: { _, _ in heard.add("get") }, failure: nil)
         _ = try await heard.first
-        manager.put("x", parameters: nil, success: { _, _ in heard.say("put") }, failure: nil)
+        manager.put("x", parameters: nil, success: { _, _ in heard.add("put") }, failure: nil)
         try await heard.wait(for: 2)
 
         #expect(site.server.requests.map { $0.headers["X-Signature"] } == ["GET x", "PUT x"])

@@ -1,8 +1,5 @@
 import AFBase
-import AFNetworkingTesting
 import Dispatch
-import Foundation
-import Testing
 
 @testable import AFNetworking
 
@@ -20,7 +17,7 @@ import Testing
         let ends = Heard<URLSessionTask>()
 
         func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-            ends.say(task)
+            ends.add(task)
         }
     }
 
@@ -28,7 +25,7 @@ import Testing
         let bodies = Heard<Data>()
 
         func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-            bodies.say(data)
+            bodies.add(data)
         }
     }
 
@@ -59,7 +56,7 @@ import Testing
     @Test func `a delegate that takes the end of a task leaves the manager its completion handler`() async throws {
         let (manager, ending) = (manager, Ending())
         let hooked = Heard<Int>()
-        manager.setTaskDidCompleteBlock { _, task, _ in hooked.say(task.taskIdentifier) }
+        manager.setTaskDidCompleteBlock { _, task, _ in hooked.add(task.taskIdentifier) }
         let task = try task(manager)
         task.delegate = ending
         task.resume()
@@ -100,7 +97,7 @@ import Testing
         let manager = manager
         let parts = Heard<Data>()
         let task = try task(manager)
-        manager.setDataTaskDidReceiveDataBlock { _, _, data in parts.say(data) }
+        manager.setDataTaskDidReceiveDataBlock { _, _, data in parts.add(data) }
         task.resume()
         _ = try await heard.first
         #expect(parts.all == [Data("hello".utf8)])
@@ -116,7 +113,7 @@ import Testing
         let manager = manager
         let hooked = Heard<URLSessionTaskMetrics>()
         for isHooked in [false, true] {
-            if isHooked { manager.setTaskDidFinishCollectingMetricsBlock { _, _, metrics in hooked.say(metrics) } }
+            if isHooked { manager.setTaskDidFinishCollectingMetricsBlock { _, _, metrics in hooked.add(metrics) } }
             let task = try task(manager)
             let observed = Observed(.networkingTaskDidComplete, of: task)
             task.resume()

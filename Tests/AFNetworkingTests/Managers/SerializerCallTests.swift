@@ -1,7 +1,4 @@
 import AFBase
-import AFNetworkingTesting
-import Foundation
-import Testing
 
 @testable import AFNetworking
 
@@ -14,7 +11,7 @@ import Testing
 
         override func responseObject(for response: URLResponse?, data: Data?, error: NSErrorPointer) -> Any? {
             dispatchPrecondition(condition: .onQueue(URLSessionManager.processingQueue))
-            calls.say(response?.url?.query ?? "")
+            calls.add(response?.url?.query ?? "")
             hook.withLock { $0 }?()
             return data
         }
@@ -35,7 +32,7 @@ import Testing
         let heard = Heard<(number: Int, code: Int?)>()
         for number in 0..<90 {
             let task = manager.dataTask(with: site.request("/get?\(number)")) { _, object, error in
-                heard.say((number, (error as NSError?)?.code))
+                heard.add((number, (error as NSError?)?.code))
                 #expect((object == nil) == (error != nil))
             }
             task.resume()
@@ -57,7 +54,7 @@ import Testing
     {
         let heard = Heard<Int?>()
         let task = manager.dataTask(with: site.request("/get?0")) { _, object, error in
-            heard.say((object as? Data)?.count ?? (error as NSError?)?.code)
+            heard.add((object as? Data)?.count ?? (error as NSError?)?.code)
         }
         serializer.hook.withLock { hook in
             hook = { [manager] in

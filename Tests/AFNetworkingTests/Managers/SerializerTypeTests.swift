@@ -1,8 +1,3 @@
-import AFNetworking
-import AFNetworkingTesting
-import Foundation
-import Testing
-
 /// The property `responseSerializer` of managers, whose type depends on the manager.
 @Suite struct SerializerTypeTests {
     @Test func `5.1 6.1 a session manager takes any serializer, one of HTTP has those of HTTP`() {

@@ -1,8 +1,5 @@
 import AFBase
-import AFNetworkingTesting
 import Dispatch
-import Foundation
-import Testing
 
 @testable import AFNetworking
 
@@ -50,7 +47,7 @@ import Testing
             // Other tests have tasks, too.
             guard let task = notification.object as? URLSessionTask, heard.all.contains(where: { $0.task === task })
             else { return }
-            observed.say("\(Queues.current), \(OperationQueue.current === OperationQueue.main)")
+            observed.add("\(Queues.current), \(OperationQueue.current === OperationQueue.main)")
         }
         defer { NotificationCenter.default.removeObserver(token) }
 
@@ -129,10 +126,10 @@ import Testing
 
     @Test func `the steps of a progress come before the end`() async throws {
         let steps = Heard<String>()
-        manager.get("small", parameters: nil, headers: nil, progress: { _ in steps.say("step") }) { _, _ in
-            steps.say("end")
+        manager.get("small", parameters: nil, headers: nil, progress: { _ in steps.add("step") }) { _, _ in
+            steps.add("end")
         } failure: { _, _ in
-            steps.say("failure")
+            steps.add("failure")
         }
 
         #expect(try await steps.wait { $0.contains { $0 != "step" } }.last == "end")

@@ -1,13 +1,11 @@
-import AFNetworkingTesting
-import Foundation
-import Testing
-
 @testable import AFNetworking
 
 /// The acceptance catalogue, 13.7, and the rules of section 5.
 @Suite struct URLSessionManagerTests {
     private let site: ManagerSite
     private let manager: URLSessionManager
+    private let heard = Heard<Answer>()
+    private let steps = Heard<Double>()
 
     init() throws {
         site = try ManagerSite()
@@ -27,7 +25,7 @@ import Testing
 
         override func responseObject(for response: URLResponse?, data: Data?, error: NSErrorPointer) -> Any? {
             dispatchPrecondition(condition: .onQueue(URLSessionManager.processingQueue))
-            seen.say(true)
+            seen.add(true)
             return data
         }
     }
@@ -53,7 +51,7 @@ import Testing
             task: URLSessionTask,
             didFinishCollecting metrics: URLSessionTaskMetrics
         ) {
-            heard.say(metrics.transactionMetrics.count)
+            heard.add(metrics.transactionMetrics.count)
         }
     }
 
@@ -72,12 +70,10 @@ import Testing
     // MARK: - Progress
 
     @Test func `13.7.1 13.7.2 a data task reports how much has arrived, step by step, up to everything`() async throws {
-        let steps = Heard<Double>()
-        let heard = Heard<Answer>()
         let task = manager.dataTask(
             with: site.request("/bytes/2000000"),
             uploadProgress: nil,
-            downloadProgress: { steps.say($0.fractionCompleted) },
+            downloadProgress: { steps.add($0.fractionCompleted) },
             completionHandler: heard.completion
         )
         let progress = try #require(manager.downloadProgress(for: task))
@@ -91,13 +87,11 @@ import Testing
     }
 
     @Test func `13.7.3 13.7.4 a download reports how much has arrived, and its metrics`() async throws {
-        let steps = Heard<Double>()
         let metrics = Heard<Int>()
-        let heard = Heard<Answer>()
-        manager.setTaskDidFinishCollectingMetricsBlock { metrics.say($2.transactionMetrics.count) }
+        manager.setTaskDidFinishCollectingMetricsBlock { metrics.add($2.transactionMetrics.count) }
         let task = manager.downloadTask(
             with: site.request("/bytes/2000000"),
-            progress: { steps.say($0.fractionCompleted) },
+            progress: { steps.add($0.fractionCompleted) },
             destination: nil,
             completionHandler: heard.download
         )
@@ -112,12 +106,10 @@ import Testing
     }
 
     @Test func `13.7.7 13.7.8 an upload reports how much was sent, up to everything`() async throws {
-        let steps = Heard<Double>()
-        let heard = Heard<Answer>()
         let task = manager.uploadTask(
             with: site.request("/count", method: "POST"),
             from: Data(count: 3_000_000),
-            progress: { steps.say($0.fractionCompleted) },
+            progress: { steps.add($0.fractionCompleted) },
             completionHandler: heard.completion
         )
         let progress = try #require(manager.uploadProgress(for: task))
@@ -127,22 +119,21 @@ import Testing
     }
 
     @Test func `5.5 a data task with a body reports uploads too, and an upload from a file`() async throws {
-        let folder = try TemporaryFolder()
+        let folder = try ScratchFolder()
         let file = folder.url.appendingPathComponent("body")
         try Data(count: 100_000).write(to: file)
         let steps = Heard<Int64>()
-        let heard = Heard<Answer>()
         var request = site.request("/count", method: "POST")
         let upload = manager.uploadTask(
             with: request,
             fromFile: file,
-            progress: { steps.say($0.completedUnitCount) },
+            progress: { steps.add($0.completedUnitCount) },
             completionHandler: heard.completion
         )
         request.httpBody = Data(count: 50_000)
         let data = manager.dataTask(
             with: request,
-            uploadProgress: { steps.say($0.completedUnitCount) },
+            uploadProgress: { steps.add($0.completedUnitCount) },
             downloadProgress: nil,
             completionHandler: heard.completion
         )
@@ -185,13 +176,7 @@ import Testing
     }
 
     @Test func `5.5 pausing, resuming and cancelling a progress does it to the task`() async throws {
-        let heard = Heard<Answer>()
-        let task = manager.dataTask(
-            with: site.request("/delay/30"),
-            uploadProgress: nil,
-            downloadProgress: nil,
-            completionHandler: heard.completion
-        )
+        let task = manager.dataTask(with: site.request("/delay/30"), completionHandler: heard.completion)
         let progress = try #require(manager.downloadProgress(for: task))
         #expect(progress.isCancellable && progress.isPausable)
         task.resume()
@@ -211,13 +196,7 @@ import Testing
     }
 
     @Test func `the steps of a progress can be awaited, by several, until the task ends`() async throws {
-        let heard = Heard<Answer>()
-        let task = manager.dataTask(
-            with: site.request("/bytes/500000"),
-            uploadProgress: nil,
-            downloadProgress: nil,
-            completionHandler: heard.completion
-        )
+        let task = manager.dataTask(with: site.request("/bytes/500000"), completionHandler: heard.completion)
         let (one, other) = (manager.progressSteps(of: task), manager.progressSteps(of: task))
         task.resume()
         var last: TransferProgress?
@@ -232,10 +211,9 @@ import Testing
 
     @Test func `13.7.5 13.7.6 an invalidated session stays, unless it is reset`() async throws {
         let old = manager.session
-        let heard = Heard<Answer>()
         let invalid = Heard<String>()
         manager.setSessionDidBecomeInvalidBlock { session, error in
-            if session === old, error == nil { invalid.say(Queues.current) }
+            if session === old, error == nil { invalid.add(Queues.current) }
         }
         let observed = Observed(.urlSessionDidInvalidate, of: old)
 
@@ -244,23 +222,13 @@ import Testing
         #expect(try await invalid.first == manager.operationQueue.name)
         #expect(try await observed.heard.first.queue == manager.operationQueue.name)
         // Made too late: it fails with an error.
-        let late = manager.dataTask(
-            with: site.request("/get"),
-            uploadProgress: nil,
-            downloadProgress: nil,
-            completionHandler: heard.completion
-        )
+        let late = manager.dataTask(with: site.request("/get"), completionHandler: heard.completion)
         late.resume()
         #expect(try await heard.first.error?.localizedDescription.contains("invalidated") == true)
 
         manager.invalidateSessionCancelingTasks(false, resetSession: true)
         #expect(manager.session !== old)
-        let task = manager.dataTask(
-            with: site.request("/get"),
-            uploadProgress: nil,
-            downloadProgress: nil,
-            completionHandler: heard.completion
-        )
+        let task = manager.dataTask(with: site.request("/get"), completionHandler: heard.completion)
         task.resume()
         #expect(try await heard.wait(for: 2)[1].error == nil)
     }
@@ -270,28 +238,13 @@ import Testing
         let waiting = Heard<Answer>()
         let new = Heard<Answer>()
         let request = site.request("/delay/0.2")
-        let old = manager.dataTask(
-            with: request,
-            uploadProgress: nil,
-            downloadProgress: nil,
-            completionHandler: running.completion
-        )
-        let never = manager.dataTask(
-            with: request,
-            uploadProgress: nil,
-            downloadProgress: nil,
-            completionHandler: waiting.completion
-        )
+        let old = manager.dataTask(with: request, completionHandler: running.completion)
+        let never = manager.dataTask(with: request, completionHandler: waiting.completion)
         old.resume()
         manager.invalidateSessionCancelingTasks(false, resetSession: true)
         #expect(manager.downloadProgress(for: old) != nil)
         // Of the same number as the old one.
-        let other = manager.dataTask(
-            with: site.request("/get"),
-            uploadProgress: nil,
-            downloadProgress: nil,
-            completionHandler: new.completion
-        )
+        let other = manager.dataTask(with: site.request("/get"), completionHandler: new.completion)
         #expect(other.taskIdentifier == old.taskIdentifier)
         other.resume()
 
@@ -303,12 +256,7 @@ import Testing
 
     @Test func `5.1 the tasks can be read anywhere, also on the delegate queue`() async throws {
         let asked = Heard<[Int]>()
-        let data = manager.dataTask(
-            with: site.request("/delay/20"),
-            uploadProgress: nil,
-            downloadProgress: nil,
-            completionHandler: nil
-        )
+        let data = manager.dataTask(with: site.request("/delay/20"), completionHandler: nil)
         let upload = manager.uploadTask(
             with: site.request("/post", method: "POST"),
             from: nil,
@@ -323,7 +271,7 @@ import Testing
         )
         data.resume()
         manager.operationQueue.addOperation { [manager] in
-            asked.say([
+            asked.add([
                 manager.tasks.count, manager.dataTasks.count, manager.uploadTasks.count, manager.downloadTasks.count,
             ])
         }
@@ -373,7 +321,7 @@ import Testing
         let task: URLSessionTask =
             switch kind {
             case .data:
-                manager.dataTask(with: request, uploadProgress: nil, downloadProgress: nil, completionHandler: nil)
+                manager.dataTask(with: request, completionHandler: nil)
             case .upload:
                 manager.uploadTask(with: request, from: Data(count: 5), progress: nil, completionHandler: nil)
             case .download:
@@ -399,12 +347,7 @@ import Testing
 
     @Test func `5.9 no notification is posted for a task that the manager did not make`() async throws {
         let foreign = manager.session.dataTask(with: site.request("/get"))
-        let own = manager.dataTask(
-            with: site.request("/get"),
-            uploadProgress: nil,
-            downloadProgress: nil,
-            completionHandler: nil
-        )
+        let own = manager.dataTask(with: site.request("/get"), completionHandler: nil)
         let ofForeign = Observed(.networkingTaskDidResume, .networkingTaskDidComplete, of: foreign)
         let ofOwn = Observed(.networkingTaskDidResume, .networkingTaskDidComplete, of: own)
         foreign.resume()
@@ -418,14 +361,8 @@ import Testing
 
     @Test func `a task may have a completion queue of its own`() async throws {
         manager.completionQueue = Queues.named("the manager's")
-        let heard = Heard<Answer>()
         let tasks = (0..<2).map { _ in
-            manager.dataTask(
-                with: site.request("/get"),
-                uploadProgress: nil,
-                downloadProgress: nil,
-                completionHandler: heard.completion
-            )
+            manager.dataTask(with: site.request("/get"), completionHandler: heard.completion)
         }
         manager.setCompletionQueue(Queues.named("the task's"), for: tasks[0])
         #expect(tasks[0].session === manager.session)
@@ -442,13 +379,7 @@ import Testing
         let queue = Queues.named("mine")
         manager.completionQueue = queue
         manager.responseSerializer = JSONResponseSerializer()
-        let heard = Heard<Answer>()
-        let task = manager.dataTask(
-            with: site.request("/get?a=1"),
-            uploadProgress: nil,
-            downloadProgress: nil,
-            completionHandler: heard.completion
-        )
+        let task = manager.dataTask(with: site.request("/get?a=1"), completionHandler: heard.completion)
         let observed = Observed(.networkingTaskDidComplete, of: task)
         let answer = try await finish(task, heard)
         let notification = try await observed.heard.first
@@ -494,12 +425,11 @@ import Testing
     // MARK: - Downloads
 
     @Test func `13.7.31 a download is moved to its destination, and a notification is posted`() async throws {
-        let folder = try TemporaryFolder()
+        let folder = try ScratchFolder()
         let place = folder.url.appendingPathComponent("file")
-        let heard = Heard<Answer>()
         let asked = Heard<String>()
         let task = manager.downloadTask(with: site.request("/bytes/1000"), progress: nil) { location, response in
-            asked.say(Queues.current)
+            asked.add(Queues.current)
             #expect(FileManager.default.fileExists(atPath: location.path))
             #expect((response as? HTTPURLResponse)?.statusCode == 200)
             return place
@@ -523,7 +453,7 @@ import Testing
     }
 
     @Test func `13.7.32 16 5.7 a download that cannot be moved reports it, also to its handler`() async throws {
-        let folder = try TemporaryFolder()
+        let folder = try ScratchFolder()
         let taken = folder.url.appendingPathComponent("taken")
         try Data("old".utf8).write(to: taken)
         for place in [URL(fileURLWithPath: "/nowhere/b/c"), taken] {
@@ -546,9 +476,8 @@ import Testing
     }
 
     @Test func `5.7 the manager's own block goes before the task's destination`() async throws {
-        let folder = try TemporaryFolder()
+        let folder = try ScratchFolder()
         let (one, other) = (folder.url.appendingPathComponent("1"), folder.url.appendingPathComponent("2"))
-        let heard = Heard<Answer>()
         manager.setDownloadTaskDidFinishDownloadingBlock { _, task, _ in
             task.originalRequest?.url?.path == "/bytes/1" ? one : nil
         }
@@ -566,9 +495,8 @@ import Testing
     }
 
     @Test func `5.6 a download with a bad status is moved all the same, and fails`() async throws {
-        let folder = try TemporaryFolder()
+        let folder = try ScratchFolder()
         let place = folder.url.appendingPathComponent("file")
-        let heard = Heard<Answer>()
         let task = manager.downloadTask(
             with: site.request("/status/404"),
             progress: nil,
@@ -583,7 +511,6 @@ import Testing
 
     @Test func `5.6 T-API-27 a download needs neither a certain content type nor a destination`() async throws {
         manager.responseSerializer = JSONResponseSerializer()
-        let heard = Heard<Answer>()
         let task = manager.downloadTask(
             with: site.request("/bytes/10"),
             progress: nil,
@@ -595,13 +522,12 @@ import Testing
     }
 
     @Test func `5.3 a download continues where it was cancelled`() async throws {
-        let folder = try TemporaryFolder()
+        let folder = try ScratchFolder()
         let place = folder.url.appendingPathComponent("file")
-        let heard = Heard<Answer>()
         let began = Heard<Int64>()
         let offsets = Heard<Int64>()
-        manager.setDownloadTaskDidWriteDataBlock { _, _, _, total, _ in began.say(total) }
-        manager.setDownloadTaskDidResumeBlock { _, _, offset, _ in offsets.say(offset) }
+        manager.setDownloadTaskDidWriteDataBlock { _, _, _, total, _ in began.add(total) }
+        manager.setDownloadTaskDidResumeBlock { _, _, offset, _ in offsets.add(offset) }
         let task = manager.downloadTask(
             with: site.request("/range/3000000?duration=0.3&chunk_size=100000"),
             progress: nil,
@@ -626,19 +552,13 @@ import Testing
     }
 
     @Test func `5.7 a data task that becomes a download keeps its handler`() async throws {
-        let folder = try TemporaryFolder()
+        let folder = try ScratchFolder()
         let place = folder.url.appendingPathComponent("file")
-        let heard = Heard<Answer>()
         let became = Heard<Int>()
         manager.setDataTaskDidReceiveResponseBlock { _, _, _ in .becomeDownload }
-        manager.setDataTaskDidBecomeDownloadTaskBlock { became.say($2.taskIdentifier) }
+        manager.setDataTaskDidBecomeDownloadTaskBlock { became.add($2.taskIdentifier) }
         manager.setDownloadTaskDidFinishDownloadingBlock { _, _, _ in place }
-        let task = manager.dataTask(
-            with: site.request("/bytes/500"),
-            uploadProgress: nil,
-            downloadProgress: nil,
-            completionHandler: heard.completion
-        )
+        let task = manager.dataTask(with: site.request("/bytes/500"), completionHandler: heard.completion)
         let answer = try await finish(task, heard)
 
         #expect(answer.object as? URL == place && became.all.count == 1)
@@ -650,13 +570,7 @@ import Testing
     @Test func `5.6 a bad status gives an object and an error`() async throws {
         manager.responseSerializer = JSONResponseSerializer()
         site.server.route("GET", "/broken", ServerReply.json("{\"why\": \"because\"}").status(500))
-        let heard = Heard<Answer>()
-        let task = manager.dataTask(
-            with: site.request("/broken"),
-            uploadProgress: nil,
-            downloadProgress: nil,
-            completionHandler: heard.completion
-        )
+        let task = manager.dataTask(with: site.request("/broken"), completionHandler: heard.completion)
         let answer = try await finish(task, heard)
 
         #expect(answer["why"] == "because")
@@ -665,13 +579,7 @@ import Testing
     }
 
     @Test func `5.1 a task uses the serializer that is set when it completes`() async throws {
-        let heard = Heard<Answer>()
-        let task = manager.dataTask(
-            with: site.request("/delay/0.1"),
-            uploadProgress: nil,
-            downloadProgress: nil,
-            completionHandler: heard.completion
-        )
+        let task = manager.dataTask(with: site.request("/delay/0.1"), completionHandler: heard.completion)
         task.resume()
         manager.responseSerializer = JSONResponseSerializer()
         #expect(try await heard.first["method"] == "GET")
@@ -681,13 +589,7 @@ import Testing
         let configuration = site.configuration
         configuration.maximumBodyInMemory = 100_000
         let manager = site.owned(URLSessionManager(sessionConfiguration: configuration))
-        let heard = Heard<Answer>()
-        let task = manager.dataTask(
-            with: site.request("/bytes/5000000"),
-            uploadProgress: nil,
-            downloadProgress: nil,
-            completionHandler: heard.completion
-        )
+        let task = manager.dataTask(with: site.request("/bytes/5000000"), completionHandler: heard.completion)
         let answer = try await finish(task, heard)
         #expect(answer.error?.code == URLError.Code.dataLengthExceedsMaximum.rawValue && answer.object == nil)
     }
@@ -699,13 +601,7 @@ import Testing
         let configuration = site.configuration
         configuration.maximumBodyInMemory = 1000
         let manager = site.owned(URLSessionManager(sessionConfiguration: configuration))
-        let heard = Heard<Answer>()
-        let task = manager.dataTask(
-            with: site.request("/long"),
-            uploadProgress: nil,
-            downloadProgress: nil,
-            completionHandler: heard.completion
-        )
+        let task = manager.dataTask(with: site.request("/long"), completionHandler: heard.completion)
         manager.operationQueue.isSuspended = true
         task.resume()
         try await eventually("the end of the task") { task.state == .completed }
@@ -723,18 +619,13 @@ import Testing
         queue.suspend()
         let ended = Heard<Bool>()
         let notified = Heard<Bool>()
-        manager.setTaskDidCompleteBlock { _, _, _ in ended.say(true) }
-        manager.dataTask(
-            with: site.request("/status/500"),
-            uploadProgress: nil,
-            downloadProgress: nil,
-            completionHandler: nil
-        )
-        .resume()
+        manager.setTaskDidCompleteBlock { _, _, _ in ended.add(true) }
+        manager.dataTask(with: site.request("/status/500"), completionHandler: nil)
+            .resume()
         try await ended.wait()
         // The serializer runs beside: the group is entered a moment later.
         while group.wait(timeout: .now()) == .success { await Task.yield() }
-        group.notify(queue: .global()) { notified.say(true) }
+        group.notify(queue: .global()) { notified.add(true) }
         #expect(notified.all.isEmpty)
         queue.resume()
         try await notified.wait()

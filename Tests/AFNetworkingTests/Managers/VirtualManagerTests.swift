@@ -1,8 +1,5 @@
 import AFLoop
-import AFTestSupport
 import AFVirtualWorld
-import Foundation
-import Testing
 
 @testable import AFNetworking
 @testable import AFURLSession
@@ -16,7 +13,7 @@ struct VirtualManagerTests {
 
     private struct Course {
         let manager = HTTPSessionManager()
-        let ends = Collected<Int>()
+        let ends = Heard<Int>()
         var made = 0
         /// References that the program has not dropped.
         var handles: [URLSessionTask] = []

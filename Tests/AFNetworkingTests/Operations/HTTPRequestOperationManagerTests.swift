@@ -1,7 +1,4 @@
-import AFNetworkingTesting
 import Dispatch
-import Foundation
-import Testing
 
 @testable import AFNetworking
 
@@ -24,7 +21,7 @@ struct HTTPRequestOperationManagerTests {
     ) -> HTTPRequestOperation?
 
     private func object(_ path: String, _ verb: Verb) async throws -> [String: String] {
-        let results = Collected<[String: String]>()
+        let results = Heard<[String: String]>()
         let operation = verb(path, ["a": "1"]) { _, object in
             results.add(object as? [String: String] ?? [:])
         } _: { _, error in
@@ -50,7 +47,7 @@ struct HTTPRequestOperationManagerTests {
 
     @Test("4 the success block of a HEAD gets the operation only")
     func head() async throws {
-        let calls = Collected<Int>()
+        let calls = Heard<Int>()
         manager.responseSerializer = HTTPResponseSerializer()
         manager.head("echo", parameters: nil) {
             calls.add($0.response?.statusCode ?? 0)
@@ -66,7 +63,7 @@ struct HTTPRequestOperationManagerTests {
         manager.completionQueue = queue
         manager.requestSerializer = JSONRequestSerializer()
         manager.operationQueue.isSuspended = true
-        let calls = Collected<Bool>()
+        let calls = Heard<Bool>()
 
         let operation = manager.post("echo", parameters: ["a": Double.nan], success: nil) { operation, error in
             dispatchPrecondition(condition: .onQueue(queue))

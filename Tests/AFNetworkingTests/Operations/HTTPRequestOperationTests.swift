@@ -1,7 +1,4 @@
-import AFNetworkingTesting
 import Dispatch
-import Foundation
-import Testing
 
 @testable import AFNetworking
 
@@ -26,7 +23,7 @@ struct HTTPRequestOperationTests {
 
     /// What the blocks were called with.
     private func result(_ operation: HTTPRequestOperation, start: Bool = true) async throws -> (Any?, Int?) {
-        let calls = Collected<Int?>()
+        let calls = Heard<Int?>()
         operation.setCompletionBlockWithSuccess { _, _ in
             dispatchPrecondition(condition: .onQueue(.main))
             calls.add(nil)
@@ -85,7 +82,7 @@ struct HTTPRequestOperationTests {
     @Test("13.13.11 five redirects are five calls of the block with a response")
     func redirects() async throws {
         let operation = operation("/redirect/5")
-        let calls = Collected<Bool>()
+        let calls = Heard<Bool>()
         operation.setRedirectResponseBlock { _, request, response in
             if response != nil { calls.add(true) }
             return request
@@ -135,7 +132,7 @@ struct HTTPRequestOperationTests {
         _ respond: @escaping @Sendable (RecordedRequest) -> ServerReply
     ) async throws -> (operation: HTTPRequestOperation, range: String?, condition: String?, progress: [[Int64]]) {
         let server = try TestServer()
-        let requests = Collected<[String?]>()
+        let requests = Heard<[String?]>()
         server.route("GET", "/file") { request in
             requests.add([request.headers["Range"], request.headers["If-Range"]])
             guard requests.all.count == 1 else { return respond(request) }
@@ -146,7 +143,7 @@ struct HTTPRequestOperationTests {
         }
         let operation = operation("/file", on: server)
         if let file { operation.outputStream = OutputStream(url: file, append: false) }
-        let progress = Collected<[Int64]>()
+        let progress = Heard<[Int64]>()
         operation.setDownloadProgressBlock { progress.add([Int64($0), $1, $2]) }
         operation.start()
         try await eventually("the first part") { operation.state.withLock { $0.totalBytesRead } == 10_000 }
@@ -163,7 +160,7 @@ struct HTTPRequestOperationTests {
         arguments: [false, true]
     )
     func rest(toFile: Bool) async throws {
-        let folder = try TemporaryFolder()
+        let folder = try ScratchFolder()
         let file = toFile ? folder.url.appendingPathComponent("body") : nil
         let (operation, range, condition, progress) = try await pausedAndResumed(file: file) {
             .file(Self.content.utf8, entityTag: "\"1\"", to: $0)
@@ -206,7 +203,7 @@ struct HTTPRequestOperationTests {
 
     @Test("16 3 a 200 takes the place of the first part", arguments: [false, true])
     func whole(toFile: Bool) async throws {
-        let folder = try TemporaryFolder()
+        let folder = try ScratchFolder()
         let file = toFile ? folder.url.appendingPathComponent("body") : nil
         let other = String(repeating: "x", count: 40_000)
         let (operation, _, _, progress) = try await pausedAndResumed(file: file) { _ in
@@ -219,7 +216,7 @@ struct HTTPRequestOperationTests {
 
     @Test("16 3 a file whose former end would be left behind fails, and says so")
     func remains() async throws {
-        let folder = try TemporaryFolder()
+        let folder = try ScratchFolder()
         let file = folder.url.appendingPathComponent("body")
         let (operation, _, _, _) = try await pausedAndResumed(file: file) { _ in .text("short") }
         #expect((operation.error as NSError?)?.code == NSURLErrorCannotWriteToFile)
@@ -255,7 +252,7 @@ struct HTTPRequestOperationTests {
     )
     func nothingYet(range: String) async throws {
         let server = try TestServer()
-        let asked = Collected<String?>()
+        let asked = Heard<String?>()
         server.route("GET", "/file") { request in
             asked.add(request.headers["Range"])
             if asked.all.count == 1 { return ServerReply.text(Self.content).held(until: "never") }
@@ -286,7 +283,7 @@ struct HTTPRequestOperationTests {
     @Test("T-TLS-84 an operation goes on from no part that came under other rules", arguments: [true, false])
     func otherRules(isPolicy: Bool) async throws {
         let server = try TestServer()
-        let asked = Collected<String?>()
+        let asked = Heard<String?>()
         server.route("GET", "/file") { request in
             asked.add(request.headers["Range"])
             let reply = ServerReply.file(Self.content.utf8, entityTag: "\"1\"", to: request)
@@ -313,7 +310,7 @@ struct HTTPRequestOperationTests {
     /// Asks for bytes 100 to 199, pauses when so many of them have arrived, and resumes.
     private func ownRange(pausedAfter count: Int) async throws -> (operation: HTTPRequestOperation, asked: [String?]) {
         let server = try TestServer()
-        let asked = Collected<String?>()
+        let asked = Heard<String?>()
         server.route("GET", "/file") { request in
             asked.add(request.headers["Range"])
             let part = ServerReply.file(Self.content.utf8, entityTag: "\"1\"", to: request)

@@ -1,8 +1,4 @@
-import AFNetworking
-import AFNetworkingTesting
 import Dispatch
-import Foundation
-import Testing
 
 /// How long the work of an operation holds it.
 @Suite struct OperationLifeTests {
@@ -23,7 +19,7 @@ import Testing
         busy.start()
         try await busy.ended()
 
-        let calls = Collected<Bool>()
+        let calls = Heard<Bool>()
         weak var forgotten: URLConnectionOperation?
         do {
             let request = URLRequest(url: server.url("/hello"))

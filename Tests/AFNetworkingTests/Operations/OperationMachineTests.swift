@@ -1,5 +1,3 @@
-import Testing
-
 @testable import AFNetworking
 
 @Suite("The life of an operation")

@@ -1,7 +1,3 @@
-import AFNetworkingTesting
-import Foundation
-import Testing
-
 @testable import AFNetworking
 
 @Suite("Operations by the hundreds")
@@ -39,7 +35,7 @@ struct OperationStressTests {
         var random = Seeded(state: seed)
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 8
-        let ends = Collected<Int>()
+        let ends = Heard<Int>()
         var operations: [HTTPRequestOperation] = []
         for number in 0..<count {
             let path = Bool.random(using: &random) ? "/short" : "/long"

@@ -1,7 +1,4 @@
-import AFNetworkingTesting
 import Dispatch
-import Foundation
-import Testing
 
 @testable import AFNetworking
 
@@ -16,12 +13,12 @@ struct OperationThreadTests {
     }
 
     private static func networkThread() async throws -> ObjectIdentifier {
-        let found = Collected<ObjectIdentifier>()
+        let found = Heard<ObjectIdentifier>()
         URLConnection.perform(onNetworkThreadIn: [.common]) { found.add(ObjectIdentifier(Thread.current)) }
         return try await found.wait(for: 1)[0]
     }
 
-    private func operation(_ seen: Collected<ObjectIdentifier>) -> HTTPRequestOperation {
+    private func operation(_ seen: Heard<ObjectIdentifier>) -> HTTPRequestOperation {
         let operation = HTTPRequestOperation(request: URLRequest(url: server.url("/1")))
         operation.setRedirectResponseBlock { _, request, _ in
             seen.add(ObjectIdentifier(Thread.current))
@@ -37,7 +34,7 @@ struct OperationThreadTests {
     @Test("1.2 14 operations: one thread, made once, calls the redirect and cache blocks of all operations")
     func networkThread() async throws {
         let thread = try await Self.networkThread()
-        let seen = Collected<ObjectIdentifier>()
+        let seen = Heard<ObjectIdentifier>()
         let operations = (0..<5).map { _ in operation(seen) }
 
         for operation in operations { operation.start() }
@@ -50,7 +47,7 @@ struct OperationThreadTests {
     @Test("1.2 an operation with an output stream of one's own never blocks the network thread")
     func ownQueue() async throws {
         let thread = try await Self.networkThread()
-        let seen = Collected<ObjectIdentifier>()
+        let seen = Heard<ObjectIdentifier>()
         let operation = operation(seen)
         operation.outputStream = OutputStream(toMemory: ())
 
@@ -61,7 +58,7 @@ struct OperationThreadTests {
     }
 
     private final class WhereAmI: HTTPResponseSerializer, @unchecked Sendable {
-        let seen = Collected<Bool>()
+        let seen = Heard<Bool>()
 
         override func responseObject(for response: URLResponse?, data: Data?, error: NSErrorPointer) -> Any? {
             dispatchPrecondition(condition: .onQueue(HTTPRequestOperation.processingQueue))
@@ -72,7 +69,7 @@ struct OperationThreadTests {
 
     @Test func `handlers of a quick serializer are called on the completion queue in its group`() async throws {
         let (queue, group) = (DispatchQueue(label: "own"), DispatchGroup())
-        let calls = Collected<String>()
+        let calls = Heard<String>()
         let operation = HTTPRequestOperation(request: URLRequest(url: server.url("/kept")))
         (operation.completionQueue, operation.completionGroup) = (queue, group)
         operation.setCompletionBlock { _, _ in
@@ -97,7 +94,7 @@ struct OperationThreadTests {
         #expect(URLConnectionOperation.tidyingQueue.label == "com.alamofire.networking.operation.queue")
         let (queue, group) = (DispatchQueue(label: "own"), DispatchGroup())
         let serializer = WhereAmI()
-        let calls = Collected<String>()
+        let calls = Heard<String>()
         let operation = HTTPRequestOperation(request: URLRequest(url: server.url("/kept")))
         operation.responseSerializer = serializer
         operation.completionQueue = queue

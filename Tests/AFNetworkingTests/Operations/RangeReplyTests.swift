@@ -1,6 +1,4 @@
 import AFURLSession
-import Foundation
-import Testing
 
 @testable import AFNetworking
 

@@ -1,7 +1,4 @@
-import AFNetworkingTesting
 import Dispatch
-import Foundation
-import Testing
 
 @testable import AFNetworking
 
@@ -22,7 +19,7 @@ struct URLConnectionOperationTests {
     /// Answers the first request with a part, and all others with the whole, which it returns.
     private func stallOnce(_ path: String) -> String {
         let content = String(repeating: "0123456789", count: 20_000)
-        let requests = Collected<Int>()
+        let requests = Heard<Int>()
         server.route("GET", path) { _ in
             requests.add(1)
             return requests.all.count == 1 ? ServerReply.text(content).stalling(after: 50_000) : .text(content)
@@ -65,7 +62,7 @@ struct URLConnectionOperationTests {
     func unusual() async throws {
         var nowhere = URLRequest(url: server.url())
         nowhere.url = nil
-        let folder = try TemporaryFolder()
+        let folder = try ScratchFolder()
         let file = folder.url.appendingPathComponent("text")
         try Data("content".utf8).write(to: file)
         let (lost, local) = (
@@ -84,11 +81,11 @@ struct URLConnectionOperationTests {
 
     @Test("1.2 2.4 the completion block is called on the main queue, or on the one that was set, and released")
     func completion() async throws {
-        let calls = Collected<String>()
+        let calls = Heard<String>()
         let own = DispatchQueue(label: "own")
-        weak var released: Collected<Int>?
+        weak var released: Heard<Int>?
         do {
-            let held = Collected<Int>()
+            let held = Heard<Int>()
             released = held
             for queue in [nil, own] {
                 let operation = operation()
@@ -109,7 +106,7 @@ struct URLConnectionOperationTests {
 
     @Test("2.4 the completion block is called even if the program has released the operation")
     func unheld() async throws {
-        let calls = Collected<Int>()
+        let calls = Heard<Int>()
         weak var released: URLConnectionOperation?
         do {
             let operation = operation()
@@ -128,7 +125,7 @@ struct URLConnectionOperationTests {
         request.httpMethod = "POST"
         request.httpBody = Data(repeating: 1, count: 500_000)
         let operation = URLConnectionOperation(request: request)
-        let (up, down) = (Collected<[Int64]>(), Collected<[Int64]>())
+        let (up, down) = (Heard<[Int64]>(), Heard<[Int64]>())
         operation.setUploadProgressBlock { count, total, expected in
             dispatchPrecondition(condition: .onQueue(.main))
             up.add([Int64(count), total, expected])
@@ -267,7 +264,7 @@ struct URLConnectionOperationTests {
                 let operation = operation()
                 if hasStream { operation.outputStream = OutputStream(toMemory: ()) }
                 operation.runLoopModes = [Self.foreignMode]
-                let calls = Collected<Int?>()
+                let calls = Heard<Int?>()
                 operation.completionQueue = .global()
                 operation.completionBlock = { calls.add(operation.error?.urlCode) }
 
@@ -324,7 +321,7 @@ struct URLConnectionOperationTests {
     @Test("2.6 on expiry the handler is called, then the operation is cancelled")
     func expiry() async throws {
         let operation = operation("/held")
-        let calls = Collected<Bool>()
+        let calls = Heard<Bool>()
         operation.setShouldExecuteAsBackgroundTask { calls.add(operation.isCancelled) }
         operation.setShouldExecuteAsBackgroundTask { calls.add(true) }
         operation.start()
@@ -381,7 +378,7 @@ struct URLConnectionOperationTests {
 
     @Test("2.1 a body that goes to a stream of one's own is not in the operation's data")
     func outputFile() async throws {
-        let folder = try TemporaryFolder()
+        let folder = try ScratchFolder()
         let file = folder.url.appendingPathComponent("body")
         let operation = operation()
         let stream = try #require(OutputStream(url: file, append: false))
@@ -398,7 +395,7 @@ struct URLConnectionOperationTests {
 
     @Test("a stream that cannot be opened fails the operation before its request leaves, with all that is known of it")
     func unopenableFile() async throws {
-        let folder = try TemporaryFolder()
+        let folder = try ScratchFolder()
         for (path, code, reason) in [
             ("no/such/file", ENOENT, "No such file or directory"), ("", EISDIR, "Is a directory"),
         ] {
@@ -433,7 +430,7 @@ struct URLConnectionOperationTests {
         #expect(tooLong.responseData == nil)
         #expect(try await loaded(limit: 5).responseString == "hello")
 
-        let folder = try TemporaryFolder()
+        let folder = try ScratchFolder()
         let file = folder.url.appendingPathComponent("body")
         #expect(try await loaded(limit: 4, into: OutputStream(url: file, append: false)).error == nil)
         #expect(try Data(contentsOf: file) == Data("hello".utf8))
@@ -452,7 +449,7 @@ struct URLConnectionOperationTests {
 
     @Test("16 2.8 a file that is written again from the beginning holds the second attempt alone")
     func rewoundFile() async throws {
-        let folder = try TemporaryFolder()
+        let folder = try ScratchFolder()
         let file = folder.url.appendingPathComponent("body")
         let content = stallOnce("/slow")
         let operation = operation("/slow")
@@ -491,7 +488,7 @@ struct URLConnectionOperationTests {
     private final class BlockingStream: OutputStream {
         let entered = DispatchSemaphore(value: 0)
         let release = DispatchSemaphore(value: 0)
-        let closed = Collected<Bool>()
+        let closed = Heard<Bool>()
 
         override var streamStatus: Stream.Status { .open }
         override var hasSpaceAvailable: Bool { true }
@@ -622,7 +619,7 @@ struct URLConnectionOperationTests {
     @Test("2.3 13.13.10 the redirect block is asked about the request and about redirects, on the network thread")
     func redirect() async throws {
         server.route("GET", "/1", ServerReply.text("moved").status(302).header("Location", "/hello"))
-        let seen = Collected<String>()
+        let seen = Heard<String>()
         let follows = operation("/1")
         follows.setRedirectResponseBlock { _, request, response in
             seen.add("\(request.url?.path ?? "") \((response as? HTTPURLResponse)?.statusCode ?? 0)")
@@ -736,7 +733,7 @@ struct URLConnectionOperationTests {
     @Test("2.3 the cache block says what is stored")
     func cache() async throws {
         server.route("GET", "/kept", ServerReply.text("kept").header("Cache-Control", "max-age=1000"))
-        let seen = Collected<String>()
+        let seen = Heard<String>()
         for _ in 0..<2 {
             let operation = operation("/kept")
             operation.setCacheResponseBlock { _, response in
@@ -753,7 +750,7 @@ struct URLConnectionOperationTests {
 
     @Test("2.6 13.13.17 13.14 a batch completes after the blocks of all its operations, on the main queue")
     func batch() async throws {
-        let order = Collected<String>()
+        let order = Heard<String>()
         let operations = (0..<3).map { number in
             let operation = operation()
             operation.completionBlock = { order.add("operation \(number)") }
@@ -777,7 +774,7 @@ struct URLConnectionOperationTests {
 
     @Test("14 operations: a batch of nothing is one operation, which completes", arguments: [true, false])
     func emptyBatch(isNil: Bool) async throws {
-        let calls = Collected<Int>()
+        let calls = Heard<Int>()
         let all = URLConnectionOperation.batchOfRequestOperations(isNil ? nil : [], progressBlock: nil) {
             calls.add($0.count)
         }
@@ -821,7 +818,7 @@ struct URLConnectionOperationTests {
 
     @Test("2.7 a copy has request, blocks, queue and group, and none of the rest")
     func copied() async throws {
-        let calls = Collected<Int>()
+        let calls = Heard<Int>()
         let operation = operation()
         let queue = DispatchQueue(label: "copied")
         let group = DispatchGroup()

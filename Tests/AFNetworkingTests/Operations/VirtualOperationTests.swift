@@ -1,8 +1,5 @@
 import AFLoop
-import AFTestSupport
 import AFVirtualWorld
-import Foundation
-import Testing
 
 @testable import AFNetworking
 @testable import AFURLSession
@@ -17,7 +14,7 @@ struct VirtualOperationTests {
 
     private struct Course {
         var operations: [HTTPRequestOperation] = []
-        let ends = Collected<Int>()
+        let ends = Heard<Int>()
         var leftovers: [String] = []
         /// How often each step was taken, and when the last one was: the same for the same seed.
         var story: [String: Int] = [:]
@@ -56,7 +53,7 @@ struct VirtualOperationTests {
         let world = VirtualWorld(seed: seed)
         var random = SeededGenerator(seed: seed).fork(99)
         var course = Course()
-        let answers = Collected<String>()
+        let answers = Heard<String>()
         serve(in: world, answers)
         let sessions = ConnectionSessions(.ephemeral, in: world.session.world)
         let url = try #require(URL(string: "http://api.test/"))
@@ -118,7 +115,7 @@ struct VirtualOperationTests {
         }
     }
 
-    private func serve(in world: VirtualWorld, _ answers: Collected<String>) {
+    private func serve(in world: VirtualWorld, _ answers: Heard<String>) {
         world.network.link.latency = 100_000...5_000_000
         world.network.link.segment = 1...1460
         world.network.recordsBytes = false

@@ -1,7 +1,4 @@
-import AFNetworking
 import Dispatch
-import Foundation
-import Testing
 
 extension NetworkReachabilityManager {
     /// Chosen for `NetworkReachabilityManager()` only as long as there is no initializer without arguments.

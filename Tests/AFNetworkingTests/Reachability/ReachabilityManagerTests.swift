@@ -1,10 +1,7 @@
 import AFBase
 import AFLoop
-import AFNetworking
 import AFVirtualWorld
 import Dispatch
-import Foundation
-import Testing
 
 @Suite struct ReachabilityManagerTests {
     /// What a manager reports, in order, by its block and its notifications.

@@ -1,12 +1,9 @@
 import AFBase
 import AFFaults
 import AFLoop
-import AFNetworking
 import CAFLinux
 import Dispatch
-import Foundation
 import Glibc
-import Testing
 
 /// On the kernel of this machine, in processes of their own.
 @Suite(.serialized) struct ReachabilityProcessTests {

@@ -1,9 +1,7 @@
-import AFNetworking
-import Foundation
-import Testing
-
 @Suite("Requests from values of a program's types")
 struct EncodableRequestSerializerTests {
+    private let serializer = EncodableRequestSerializer()
+
     private struct Search: Encodable {
         struct Place: Encodable {
             var cityName: String
@@ -61,7 +59,6 @@ struct EncodableRequestSerializerTests {
 
     @Test("a query block gets the value itself")
     func block() throws {
-        let serializer = EncodableRequestSerializer()
         serializer.setQueryStringSerializationWith { _, parameters, _ in (parameters as? Search)?.searchText }
 
         #expect(try serializer.get(Search(searchText: "x")).url?.query == "x")
@@ -69,8 +66,6 @@ struct EncodableRequestSerializerTests {
 
     @Test("collections of values are JSON, too")
     func collections() throws {
-        let serializer = EncodableRequestSerializer()
-
         #expect(try serializer.post(["a": 1]).bodyText == #"{"a":1}"#)
         #expect(try serializer.post([1, 2]).bodyText == "[1,2]")
         #expect(try serializer.get(["a": ["b"]]).url?.query == "a%5B%5D=b")
@@ -92,8 +87,6 @@ struct EncodableRequestSerializerTests {
 
     @Test("an error of the encoder is that of the request; text alone is neither object nor array")
     func failures() {
-        let serializer = EncodableRequestSerializer()
-
         #expect(throws: Broken.Reason.self) { try serializer.post(Broken()) }
         #expect(throws: EncodingError.self) { try serializer.post(["a": Double.nan]) }
         #expect(serializer.failure("text")?.localizedFailureReason == "The `parameters` argument is not valid JSON.")

@@ -1,8 +1,3 @@
-import AFNetworking
-import AFNetworkingTesting
-import Foundation
-import Testing
-
 @Suite("Requests with queries and forms")
 struct HTTPRequestSerializerTests {
     private let serializer = HTTPRequestSerializer()
@@ -324,7 +319,6 @@ struct HTTPRequestSerializerTests {
     )
     func badFields(name: String, value: String) async throws {
         let server = try TestServer()
-        defer { server.stop() }
         let session = URLSession(configuration: .ephemeral)
         serializer.setValue(value, forHTTPHeaderField: name)
         let request = try serializer.get(nil, from: server.url("/").absoluteString)
@@ -341,7 +335,6 @@ struct HTTPRequestSerializerTests {
     @Test("queries and forms arrive as they were meant")
     func endToEnd() async throws {
         let server = try TestServer()
-        defer { server.stop() }
         server.install(.echo)
         let session = URLSession(configuration: .ephemeral)
         let parameters: [String: Any] = ["name": "Ada & Bob", "tags": ["a", "é"], "deep": ["x": [1: true]]]

@@ -1,7 +1,3 @@
-import AFNetworking
-import Foundation
-import Testing
-
 @Suite("Requests with JSON")
 struct JSONRequestSerializerTests {
     private struct Person: Encodable {

@@ -1,7 +1,3 @@
-import AFTestSupport
-import Foundation
-import Testing
-
 @testable import AFNetworking
 @testable import AFSerialization
 

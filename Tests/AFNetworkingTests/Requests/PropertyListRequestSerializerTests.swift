@@ -1,7 +1,3 @@
-import AFNetworking
-import Foundation
-import Testing
-
 @Suite("Requests with property lists")
 struct PropertyListRequestSerializerTests {
     private final class Thing {}

@@ -1,6 +1,3 @@
-import AFNetworking
-import Foundation
-
 extension URLRequest {
     var bodyText: String? { httpBody.map { String(decoding: $0, as: UTF8.self) } }
     var contentType: String? { value(forHTTPHeaderField: "Content-Type") }

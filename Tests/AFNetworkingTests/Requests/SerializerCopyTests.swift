@@ -1,9 +1,7 @@
-import AFNetworking
-import Foundation
-import Testing
-
 @Suite("Copies and archives of request serializers")
 struct SerializerCopyTests {
+    private let serializer = HTTPRequestSerializer()
+
     /// A subclass as programs have them.
     private final class Branded: JSONRequestSerializer, @unchecked Sendable {
         required init() {
@@ -52,7 +50,6 @@ struct SerializerCopyTests {
 
     @Test("16 8.3 a copy has every setting, the query block too, and is another object")
     func copies() throws {
-        let serializer = HTTPRequestSerializer()
         changeEverything(serializer)
         serializer.setQueryStringSerializationWith { _, _, _ in "block" }
 
@@ -67,7 +64,6 @@ struct SerializerCopyTests {
 
     @Test("16 8.3 an archive has every setting but the query block")
     func archives() throws {
-        let serializer = HTTPRequestSerializer()
         changeEverything(serializer)
         serializer.setQueryStringSerializationWith { _, _, _ in "block" }
 
@@ -80,7 +76,6 @@ struct SerializerCopyTests {
 
     @Test("a property that was never set is not set in a copy or an archive either")
     func untouched() throws {
-        let serializer = HTTPRequestSerializer()
         let read = try #require(try serializer.archived())
         let copy = try #require(serializer.copy() as? HTTPRequestSerializer)
 

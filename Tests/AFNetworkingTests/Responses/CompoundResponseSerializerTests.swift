@@ -1,7 +1,3 @@
-import AFNetworking
-import Foundation
-import Testing
-
 @Suite struct CompoundResponseSerializerTests {
     private let compound = CompoundResponseSerializer(
         responseSerializers: [PropertyListResponseSerializer(), JSONResponseSerializer()]

@@ -1,7 +1,3 @@
-import AFNetworking
-import Foundation
-import Testing
-
 /// What all serializers of content do, by the example of JSON.
 @Suite struct ContentPatternTests {
     private let serializer = JSONResponseSerializer()

@@ -1,7 +1,3 @@
-import AFNetworking
-import Foundation
-import Testing
-
 @Suite struct DecodingResponseSerializerTests {
     struct User: Codable, Equatable, Sendable {
         var name: String

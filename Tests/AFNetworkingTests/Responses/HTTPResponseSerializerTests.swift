@@ -1,7 +1,4 @@
-import AFNetworking
 import Dispatch
-import Foundation
-import Testing
 
 @Suite struct HTTPResponseSerializerTests {
     private let serializer = HTTPResponseSerializer()

@@ -1,7 +1,3 @@
-import AFNetworking
-import Foundation
-import Testing
-
 /// Bodies that servers send to break programs.
 @Suite struct HostileJSONTests {
     private static func nested(_ depth: Int, _ opening: String, _ closing: String) -> Data {

@@ -1,7 +1,3 @@
-import AFNetworking
-import Foundation
-import Testing
-
 /// Property lists that servers send to break programs.
 @Suite struct HostilePropertyListTests {
     private static func outcome(_ body: Data, _ options: PropertyListSerialization.ReadOptions = []) throws -> String {

@@ -1,7 +1,3 @@
-import AFNetworking
-import Foundation
-import Testing
-
 @Suite struct JSONResponseSerializerTests {
     private let serializer = JSONResponseSerializer()
 

@@ -1,7 +1,3 @@
-import AFNetworking
-import Foundation
-import Testing
-
 @Suite struct PropertyListResponseSerializerTests {
     private let serializer = PropertyListResponseSerializer()
     private let type = "application/x-plist"

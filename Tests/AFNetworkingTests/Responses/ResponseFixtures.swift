@@ -1,7 +1,4 @@
-import AFNetworking
 import Dispatch
-import Foundation
-import Testing
 
 /// A response to a GET of http://example.com/thing.
 func makeResponse(

@@ -1,7 +1,3 @@
-import AFNetworking
-import Foundation
-import Testing
-
 /// Copies and archives of serializers, those of users among them.
 @Suite struct SerializerArchiveTests {
     @Test("14 responses, T-API-28: copies of subclasses have the fields of all their classes")

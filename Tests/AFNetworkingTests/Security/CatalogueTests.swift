@@ -1,8 +1,3 @@
-import AFNetworking
-import AFNetworkingTesting
-import Foundation
-import Testing
-
 /// The cases in which AFNetworking's own tests put its security policy.
 @Suite struct CatalogueTests {
     struct Case: CustomTestStringConvertible, Sendable {
@@ -152,7 +147,7 @@ import Testing
 
     @Test func `the certificates of a bundle hold each file once`() throws {
         let fixtures = try PolicyFixtures.made.get()
-        let folder = try TemporaryFolder()
+        let folder = try ScratchFolder()
         try folder.write("leaf.cer", fixtures.leafA.der)
         try folder.write("again.cer", fixtures.leafA.der)
         try folder.write("other.cer", fixtures.leafB.der)

@@ -1,8 +1,4 @@
 import AFFaults
-import AFNetworking
-import AFNetworkingTesting
-import Foundation
-import Testing
 
 @Suite struct HostRuleTests {
     private let root: CertificateAuthority

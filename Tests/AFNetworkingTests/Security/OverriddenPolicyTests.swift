@@ -1,8 +1,4 @@
-import AFNetworking
-import AFNetworkingTesting
-import Foundation
 import Glibc
-import Testing
 
 /// A policy of a class of the program's, which decides as it is told.
 private final class OwnPolicy: SecurityPolicy, @unchecked Sendable {
@@ -25,7 +21,7 @@ private final class OwnPolicy: SecurityPolicy, @unchecked Sendable {
     }
 
     override func evaluateServerTrust(_ serverTrust: ServerTrust, forDomain domain: String?) -> Bool {
-        asked.say(pthread_self())
+        asked.add(pthread_self())
         switch decision {
         case .accept: return true
         case .refuse: return false
@@ -51,7 +47,7 @@ private final class OwnPolicy: SecurityPolicy, @unchecked Sendable {
         let threads = Heard<pthread_t>()
 
         func evaluate(_ trust: ServerTrust) -> ServerTrustDecision {
-            threads.say(pthread_self())
+            threads.add(pthread_self())
             return .accept
         }
     }
@@ -153,7 +149,7 @@ private final class OwnPolicy: SecurityPolicy, @unchecked Sendable {
         let questions = Heard<String>()
         let manager = try manager(OwnPolicy(.refuse))
         manager.setAuthenticationChallengeHandler { _, _, challenge, _ in
-            questions.say(challenge.protectionSpace.host)
+            questions.add(challenge.protectionSpace.host)
             return challenge.protectionSpace.serverTrust.map { .credential(URLCredential(trust: $0)) } ?? .cancel
         }
         _ = try await refusal(manager)
@@ -172,7 +168,7 @@ private final class OwnPolicy: SecurityPolicy, @unchecked Sendable {
             operation.securityPolicy = policy
             let ended = Heard<Bool>()
             operation.completionQueue = DispatchQueue(label: "completions")
-            operation.setCompletionBlockWithSuccess({ _, _ in ended.say(true) }, failure: { _, _ in ended.say(false) })
+            operation.setCompletionBlockWithSuccess({ _, _ in ended.add(true) }, failure: { _, _ in ended.add(false) })
             operation.start()
             _ = try await ended.first
             return operation

@@ -1,11 +1,11 @@
-import AFNetworking
-import AFNetworkingTesting
-import Foundation
-import Testing
-
 /// Which chains a pin is found in.
 @Suite struct PinnedChainTests {
     private static let pinning: [SSLPinningMode] = [.publicKey, .certificate]
+    private let root: CertificateAuthority
+
+    init() throws {
+        root = try CertificateAuthority()
+    }
 
     private static func trust(
         _ chain: [Certificate],
@@ -78,7 +78,6 @@ import Testing
 
     @Test("a certificate whose signature is broken is not forgiven for its pinned key, T-TLS-16")
     func brokenSignature() throws {
-        let root = try CertificateAuthority()
         let broken = try root.issue(for: "good.test") { $0.breaksSignature = true }
         let policy = Self.policy(.publicKey, broken.certificate, allowsInvalid: true)
 
@@ -89,7 +88,6 @@ import Testing
 
     @Test("a pinned certificate that may not issue vouches for no other, T-TLS-17", arguments: [true, false])
     func powerless(allowsInvalid: Bool) throws {
-        let root = try CertificateAuthority()
         let noAuthority = try root.makeIntermediate { $0.basicConstraints = .endEntity }
         let noConstraints = try root.makeIntermediate { $0.basicConstraints = nil }
         let noSigning = try root.makeIntermediate { $0.keyUsage = .digitalSignature }
@@ -118,7 +116,6 @@ import Testing
 
     @Test("an empty set of pins refuses every server, T-TLS-18", arguments: pinning)
     func empty(mode: SSLPinningMode) throws {
-        let root = try CertificateAuthority()
         let trust = Self.trust(try root.issue(for: "good.test").chain, root)
 
         for allowsInvalid in [true, false] {
@@ -138,7 +135,6 @@ import Testing
         arguments: pinning
     )
     func unreadable(mode: SSLPinningMode) throws {
-        let root = try CertificateAuthority()
         let site = try root.issue(for: "good.test")
         let good = Data(site.der)
         let bad = [Data(), Data(site.der.dropLast()), good + [0], Data(site.pem.utf8), Data(site.privateKeyPEM.utf8)]
@@ -159,7 +155,6 @@ import Testing
 
     @Test("leaf, intermediate and root can be pinned, also a root that is not sent, T-TLS-22", arguments: pinning)
     func members(mode: SSLPinningMode) throws {
-        let root = try CertificateAuthority()
         let middle = try root.makeIntermediate()
         let site = try middle.issue(for: "good.test")
         let stranger = try CertificateAuthority().certificate
@@ -175,7 +170,6 @@ import Testing
 
     @Test("a pin is no substitute for dates and name, T-TLS-23", arguments: pinning)
     func datesAndName(mode: SSLPinningMode) throws {
-        let root = try CertificateAuthority()
         let sites = [
             try root.issue(for: "good.test") { $0.expire() }, try root.issue(for: "good.test") { $0.postpone() },
             try root.issue(for: "other.test"),
@@ -197,7 +191,6 @@ import Testing
 
     @Test("a renewed certificate with the same key passes by its key only, T-TLS-24")
     func renewal() throws {
-        let root = try CertificateAuthority()
         let old = try root.issue(for: "good.test")
         let sameKey = try root.issue(for: "good.test", key: old.key)
         let sameName = try root.issue(for: "good.test")
@@ -248,7 +241,6 @@ import Testing
 
     @Test("an intermediate that the server omits can come from the anchors or the pins, T-TLS-26")
     func omitted() throws {
-        let root = try CertificateAuthority()
         let middle = try root.makeIntermediate()
         let site = try middle.issue(for: "good.test")
         let alone = [site.certificate]
@@ -265,7 +257,6 @@ import Testing
 
     @Test("keys are equal when their SubjectPublicKeyInfo bytes are, T-TLS-27", arguments: kinds)
     func keys(kind: CertificateKey.Kind) throws {
-        let root = try CertificateAuthority()
         let key = try CertificateKey(kind)
         let first = try root.issue(for: "good.test", key: key)
         let second = try root.issue(for: "good.test", key: key)
@@ -298,7 +289,6 @@ import Testing
 
     @Test("a pin is an authority in the mode certificate only, and for no other policy, T-TLS-31")
     func anchors() throws {
-        let root = try CertificateAuthority()
         let middle = try root.makeIntermediate()
         let site = try middle.issue(for: "good.test")
         let trust = Self.trust(site.chain)

@@ -1,8 +1,3 @@
-import AFNetworking
-import AFNetworkingTesting
-import Foundation
-import Testing
-
 /// Policies in sessions, against a server.
 @Suite struct PinnedSessionTests {
     private let root: CertificateAuthority
@@ -28,7 +23,6 @@ import Testing
     @Test("a session refuses plain http to hosts that its policy pins, and does not connect, T-TLS-20")
     func plainText() async throws {
         let server = try TestServer()
-        defer { server.stop() }
         server.route("GET", "/hello", .text("hello"))
         let rule = SecurityPolicy()
         rule.hostRules = [try .pins("127.0.0.1", PinSet([.certificate(site.certificate)]))]
@@ -51,7 +45,6 @@ import Testing
     @Test("a change of the policy object reaches a session's requests that wait, and its idle connections, T-TLS-12")
     func waiting() async throws {
         let server = try TestServer(tls: ServerTLS(site))
-        defer { server.stop() }
         server.route("GET", "/held", ServerReply.text("late").held(until: "go"))
         server.route("GET", "/hello", .text("hello"))
         let policy = SecurityPolicy()
@@ -64,7 +57,7 @@ import Testing
             server.url("/held"), server.url("/hello"), URLSession(configuration: configuration)
         )
         #expect(try await idle.data(from: waiting).0 == Data("hello".utf8))
-        let (late, refused) = (Collected<Data?>(), Collected<(any Error)?>())
+        let (late, refused) = (Heard<Data?>(), Heard<(any Error)?>())
         session.dataTask(with: held) { data, _, _ in late.add(data) }.resume()
         try await server.waitForRequests(2)
         session.dataTask(with: waiting) { _, _, error in refused.add(error) }.resume()
@@ -85,7 +78,6 @@ import Testing
     @Test("a server with a pin is loaded from, one without receives nothing, T-TLS-15, T-TLS-22")
     func pinned() async throws {
         let server = try TestServer(tls: ServerTLS(site))
-        defer { server.stop() }
         server.route("GET", "/hello", .text("hello"))
         let policy = SecurityPolicy(pinningMode: .publicKey, certificates: [site.certificate])
         let session = session(policy)

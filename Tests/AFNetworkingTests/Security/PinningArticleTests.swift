@@ -1,5 +1,4 @@
 import AFNetworking
-import AFNetworkingTesting
 import Foundation
 import Testing
 
@@ -28,7 +27,7 @@ import Testing
     }
 
     @Test func `the policy of AFNetworking is made as the article makes it`() throws {
-        let temporary = try TemporaryFolder()
+        let temporary = try ScratchFolder()
         try temporary.write("root.cer", try CertificateAuthority().der)
         let folder = temporary.path
 

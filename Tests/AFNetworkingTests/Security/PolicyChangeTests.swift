@@ -1,8 +1,4 @@
-import AFNetworking
-import AFNetworkingTesting
-import Foundation
 import Glibc
-import Testing
 
 @Suite struct PolicyChangeTests {
     private let root: CertificateAuthority
@@ -76,7 +72,7 @@ import Testing
 
     @Test("pins are told apart by their content, not by where it came from, T-TLS-11")
     func content() throws {
-        let folder = try TemporaryFolder()
+        let folder = try ScratchFolder()
         func load(_ name: String) throws -> SecurityPolicy {
             try SecurityPolicy(pinningMode: .certificate, certificatesAtPath: "\(folder.path)/\(name)")
         }
@@ -135,7 +131,7 @@ import Testing
         }
 
         deinit {
-            gone.say(policy.reportHandler == nil)
+            gone.add(policy.reportHandler == nil)
         }
     }
 

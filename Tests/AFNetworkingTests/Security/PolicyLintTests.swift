@@ -1,8 +1,3 @@
-import AFNetworking
-import AFNetworkingTesting
-import Foundation
-import Testing
-
 @Suite struct PolicyLintTests {
     typealias Kind = SecurityPolicy.Finding.Kind
 

@@ -1,20 +1,16 @@
-import AFNetworking
-import AFNetworkingTesting
-import Foundation
 import Glibc
-import Testing
 
 @Suite struct PolicyLoadingTests {
     private let root: CertificateAuthority
     private let site: IssuedCertificate
     private let other: IssuedCertificate
-    private let folder: TemporaryFolder
+    private let folder: ScratchFolder
 
     init() throws {
         root = try CertificateAuthority()
         site = try root.issue(for: "good.test")
         other = try root.issue(for: "other.test")
-        folder = try TemporaryFolder()
+        folder = try ScratchFolder()
     }
 
     private var both: Set<Data> { [Data(site.der), Data(other.der)] }
@@ -49,7 +45,7 @@ import Testing
             ("key.pem", Array(site.privateKeyPEM.utf8)), ("empty.cer", []), ("double.cer", site.der + site.der),
         ]
         for file in broken {
-            let folder = try TemporaryFolder()
+            let folder = try ScratchFolder()
             try folder.write("good.cer", site.der)
             try folder.write(file.name, file.bytes)
             let bundle = try #require(Bundle(path: folder.path))

@@ -1,8 +1,3 @@
-import AFNetworking
-import AFNetworkingTesting
-import Foundation
-import Testing
-
 @Suite struct TrustTableTests {
     /// A server of each column, and the certificate whose pin matches it.
     private struct Server {
@@ -86,7 +81,6 @@ import Testing
         for (number, (column, server)) in servers.enumerated() {
             let credential = ServerTLS.Credential(certificates: server.chain, key: server.site.key)
             let peer = try TestServer(tls: ServerTLS(credentials: [credential]))
-            defer { peer.stop() }
             peer.route("GET", "/hello", .text("hello"))
             for (index, row) in TrustTable.rows.enumerated() where (index + number) % 4 == 0 {
                 let configuration = URLSessionConfiguration.ephemeral

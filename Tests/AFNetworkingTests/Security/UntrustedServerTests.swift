@@ -1,7 +1,3 @@
-import AFNetworkingTesting
-import Foundation
-import Testing
-
 @testable import AFNetworking
 @testable import AFSerialization
 
@@ -97,7 +93,6 @@ import Testing
     @Test(arguments: Flaw.allCases)
     func `5.8 the closures and the async verbs of managers say what was wrong with a server`(flaw: Flaw) async throws {
         let server = try TestServer(tls: ServerTLS(try chain(flaw)))
-        defer { server.stop() }
         let configuration = URLSessionConfiguration.ephemeral
         configuration.tls.anchors = try anchors(flaw)
         for asksHandler in [false, true] {
@@ -108,7 +103,7 @@ import Testing
             manager.completionQueue = .global()
             let heard = Heard<(any Error)?>()
 
-            manager.get("x", parameters: nil, success: { _, _ in heard.say(nil) }, failure: { heard.say($1) })
+            manager.get("x", parameters: nil, success: { _, _ in heard.add(nil) }, failure: { heard.add($1) })
 
             let layer = asksHandler ? "challenge" : "handshake"
             try check(try await heard.first, flaw, port: server.port, "\(layer), closure")
@@ -151,7 +146,6 @@ import Testing
     @Test("2.5 operations say what was wrong with a server", arguments: [Flaw.unknownRoot, .wrongPin])
     func operations(flaw: Flaw) async throws {
         let server = try TestServer(tls: ServerTLS(try chain(flaw)))
-        defer { server.stop() }
         let policy = try policy(flaw)
         // The system does not trust the server's authority: the policy checks pins all the same.
         policy.allowInvalidCertificates = flaw == .wrongPin

@@ -1,7 +1,5 @@
 import AFFaults
 import AFLoop
-import AFTestFixtures
-import AFTestSupport
 import CAFLinux
 import Foundation
 import Glibc

@@ -1,5 +1,4 @@
 import AFBase
-import AFTestFixtures
 import AFWire
 import Foundation
 import Testing

@@ -1,5 +1,3 @@
-import AFTestFixtures
-import AFTestSupport
 import AFWire
 import Foundation
 import Testing

@@ -1,6 +1,5 @@
 import AFFaults
 import AFLoop
-import AFTestSupport
 import CAFLinux
 import Foundation
 import Glibc

@@ -1,5 +1,4 @@
 import AFBase
-import AFTestSupport
 import Foundation
 import Testing
 

@@ -1,5 +1,4 @@
 import AFFaults
-import AFTestSupport
 import Foundation
 import Testing
 

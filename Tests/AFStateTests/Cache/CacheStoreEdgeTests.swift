@@ -1,5 +1,3 @@
-import AFTestFixtures
-import AFTestSupport
 import Foundation
 import Testing
 

@@ -1,6 +1,4 @@
 import AFLoop
-import AFTestFixtures
-import AFTestSupport
 import AFWire
 import Foundation
 import Glibc
@@ -10,8 +8,13 @@ import Testing
 
 extension CacheTests {
     struct Store {
+        private let scene: CacheScene
+
+        init() throws {
+            scene = try CacheScene()
+        }
+
         @Test func `what is stored is found, in memory and by the next one on disk`() throws {
-            let scene = try CacheScene()
             try scene.put("http://a.test/1", "one")
             try scene.put("http://a.test/2", "two")
 
@@ -115,7 +118,6 @@ extension CacheTests {
             arguments: ["empty", "cut", "flipped", "foreign", "other"]
         )
         func damagedFile(kind: String) throws {
-            let scene = try CacheScene()
             try scene.put("http://a.test/1", "content")
             let file = scene.folder.appendingPathComponent(try #require(scene.files.first))
             var bytes = try Data(contentsOf: file)
@@ -141,7 +143,6 @@ extension CacheTests {
 
         @Test("no URL can say how a file is called, nor is in one, T-CAC-16")
         func names() throws {
-            let scene = try CacheScene()
             let urls = [
                 "http://a.test/../../etc/passwd", "http://a.test/%00", "http://a.test/CON", "http://a.test/%2e%2e%2f",
                 "http://a.test/" + String(repeating: "x", count: 5000), "http://a.test/a@2x.png", "http://a.test/é",
@@ -159,7 +160,6 @@ extension CacheTests {
 
         @Test("a reader keeps what it reads, a writer for a removed URL writes nothing, T-CAC-19")
         func removal() throws {
-            let scene = try CacheScene()
             try scene.put("http://a.test/1", "one")
             let key = try request("http://a.test/1").key
             let reader = scene.store.glance(at: key) { $0.first }
@@ -177,7 +177,6 @@ extension CacheTests {
 
         @Test("a file that vanished is a miss, T-CAC-19")
         func vanished() throws {
-            let scene = try CacheScene()
             try scene.put("http://a.test/1", "one")
             let next = scene.reopened()
             #expect(next.diskUsage > 0)
@@ -235,7 +234,6 @@ extension CacheTests {
 
         @Test("removing everything leaves no survivor, T-CAC-34")
         func clearing() throws {
-            let scene = try CacheScene()
             try scene.put("http://a.test/1", "one")
             let early = scene.store.ticket
             scene.store.insert(try CacheScene.entry("http://a.test/3", "pending"))
@@ -252,7 +250,6 @@ extension CacheTests {
         }
 
         @Test func `T-CAC-14 what another process has stored is outdated too, though the folder was empty`() throws {
-            let scene = try CacheScene()
             #expect(scene.store.diskUsage == 0 && !scene.store.mayHoldOutdated)
             let other = scene.reopened()
             for number in 1...2 {
@@ -271,7 +268,6 @@ extension CacheTests {
         }
 
         @Test func `a response is stored again after thousands of URLs were removed`() throws {
-            let scene = try CacheScene()
             #expect(scene.store.diskUsage == 0)
             let early = scene.store.ticket
             for number in 1...1_001 {
@@ -285,7 +281,6 @@ extension CacheTests {
         }
 
         @Test func `entries since a time are removed, on disk as well`() throws {
-            let scene = try CacheScene()
             for number in 0..<6 {
                 try scene.put("http://a.test/\(number)", "\(number)", at: Int64(number * 10))
             }
@@ -321,7 +316,6 @@ extension CacheTests {
 
         @Test("a folder or file of others is not used, T-CAC-25", arguments: ["open", "link", "file"])
         func strangers(kind: String) throws {
-            let scene = try CacheScene()
             let elsewhere = scene.scratch.file("elsewhere")
             try FileManager.default.createDirectory(at: elsewhere, withIntermediateDirectories: false)
             switch kind {
@@ -340,7 +334,6 @@ extension CacheTests {
 
         @Test("a link in place of an entry is not followed, T-CAC-25")
         func plantedLink() throws {
-            let scene = try CacheScene()
             try scene.put("http://a.test/1", "one")
             let file = scene.folder.appendingPathComponent(try #require(scene.files.first))
             let target = scene.scratch.file("target")
@@ -358,7 +351,6 @@ extension CacheTests {
 
         @Test("an entry that others may write or read is not used, T-CAC-25", arguments: [0o660, 0o602, 0o640, 0o604])
         func exposedEntry(mode: Int) throws {
-            let scene = try CacheScene()
             try scene.put("http://a.test/1", "one")
             let file = scene.folder.appendingPathComponent(try #require(scene.files.first))
             #expect(try scene.get("http://a.test/1", from: scene.reopened()) == "one")
@@ -370,7 +362,6 @@ extension CacheTests {
 
         @Test("an entry that must stay in memory is never on disk, T-CAC-26")
         func memoryOnly() throws {
-            let scene = try CacheScene()
             let canary = "canary-8231"
             scene.store.insert(try CacheScene.entry("http://a.test/1", canary, mayGoToDisk: false))
             scene.store.insert(try CacheScene.entry("http://a.test/2", canary, partition: .unnamed(1, [])))
@@ -379,7 +370,6 @@ extension CacheTests {
         }
 
         @Test func `an entry on disk is replaced by one that may not go there`() throws {
-            let scene = try CacheScene()
             try scene.put("http://a.test/1", "old")
             scene.store.insert(try CacheScene.entry("http://a.test/1", "new", mayGoToDisk: false))
             scene.store.catchUp()
@@ -389,7 +379,6 @@ extension CacheTests {
 
         @Test("a folder that was removed is made again, T-CAC-22")
         func removedFolder() throws {
-            let scene = try CacheScene()
             try scene.put("http://a.test/1", "one")
             try FileManager.default.removeItem(at: scene.folder)
             try scene.put("http://a.test/2", "two")
@@ -402,7 +391,6 @@ extension CacheTests {
         }
 
         @Test func `at most sixteen answers are kept for one URL`() throws {
-            let scene = try CacheScene()
             for number in 0..<40 {
                 let asked = try request("http://a.test/1", ["X-Mode": "\(number)"])
                 let stored = head([("Vary", "X-Mode"), ("ETag", "\"1\"")], for: asked)
@@ -416,7 +404,6 @@ extension CacheTests {
         }
 
         @Test func `a disk that is nearly full is read, and not filled`() throws {
-            let scene = try CacheScene()
             try scene.put("http://a.test/1", "one")
             let home = CacheHome(path: scene.scratch.url.path, levels: 0)
             let careful = CacheStore(memoryCapacity: 1 << 20, diskCapacity: 4 << 20, home: home, keepsFree: .max)

@@ -1,5 +1,4 @@
 import AFTLS
-import AFTestFixtures
 import AFWire
 import Foundation
 

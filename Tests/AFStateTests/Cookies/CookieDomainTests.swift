@@ -1,4 +1,3 @@
-import AFTestFixtures
 import AFURLTypes
 import AFWire
 import Foundation
@@ -8,6 +7,8 @@ import Testing
 
 extension CookieRules {
     struct Domains {
+        private let cookies = Cookies()
+
         /// The domain a cookie gets, with a dot if it is for those below as well; nil if it is refused.
         private func domain(_ attribute: String, at url: String) throws -> String? {
             do {
@@ -49,7 +50,6 @@ extension CookieRules {
             ] as [(String, String, String?)] {
                 #expect(try domain(attribute, at: "http://\(host)/") == expected, "\(attribute) at \(host)")
             }
-            let cookies = Cookies()
             try cookies.receive("a=b", from: "http://example.com./")
             #expect(try cookies.sent(to: "http://example.com/") == "a=b")
         }
@@ -67,7 +67,6 @@ extension CookieRules {
             for host in ["2130706433", "0x7f.1", "127.1"] {
                 #expect(throws: RequestRejection.self) { try CookieRules.question("http://\(host)/") }
             }
-            let cookies = Cookies()
             try cookies.receive("a=b; Domain=[::1]", from: "http://[::1]/")
             #expect(try cookies.sent(to: "http://[0:0:0:0:0:0:0:1]:81/") == "a=b")
             #expect(try cookies.sent(to: "http://[::2]/") == nil)
@@ -100,7 +99,6 @@ extension CookieRules {
                 let refusal = try CookieRules.refusal(of: "a=b; Domain=\(attribute)", from: "http://\(host)/")
                 #expect(refusal == .foreignDomain, "\(attribute) at \(host)")
             }
-            let cookies = Cookies()
             try cookies.receive("own=1", "up=1; Domain=example.com", from: "http://a.example.com/")
             #expect(try cookies.sent(to: "http://a.example.com/") == "own=1; up=1")
             #expect(try cookies.sent(to: "http://b.example.com/") == "up=1")

@@ -1,7 +1,6 @@
 import AFBase
 import AFFaults
 import AFLoop
-import AFTestSupport
 import AFURLTypes
 import CAFLinux
 import Foundation

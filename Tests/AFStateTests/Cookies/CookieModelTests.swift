@@ -1,4 +1,3 @@
-import AFTestSupport
 import Foundation
 import Testing
 

@@ -1,4 +1,3 @@
-import AFTestFixtures
 import Testing
 
 @testable import AFState

@@ -1,4 +1,3 @@
-import AFTestSupport
 import AFURLTypes
 import AFWire
 import Foundation

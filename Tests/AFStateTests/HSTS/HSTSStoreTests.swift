@@ -1,5 +1,4 @@
 import AFFaults
-import AFNetworkingTesting
 import AFWire
 import Foundation
 import Testing
@@ -8,6 +7,8 @@ import Testing
 
 @Suite("Hosts that want TLS")
 struct HSTSStoreTests {
+    private let store = HSTSStore()
+
     private func parse(_ text: String) -> String? {
         text.withUTF8Bytes { TransportSecurity($0) }.map { "\($0.maxAge)\($0.includesSubdomains ? "+" : "")" }
     }
@@ -71,7 +72,6 @@ struct HSTSStoreTests {
     }
 
     @Test func `T-STS-03 a store learns from names alone, and forgets what is taken back`() throws {
-        let store = HSTSStore()
         func learn(_ field: String, from host: String) throws {
             var headers = HTTPHeaders()
             headers.append("Strict-Transport-Security", value: field)
@@ -197,7 +197,6 @@ struct HSTSStoreTests {
     }
 
     @Test func `T-STS-03 it is learned over TLS only, from names only, and for 400 days at most`() throws {
-        let store = HSTSStore()
         let field = Array("Strict-Transport-Security: max-age=99999999; includeSubDomains\r\n".utf8)
         let headers = try #require(HTTPHeaders(checkingBlock: field))
         store.learn(headers, from: try Endpoint(scheme: .https, host: "a.test").host, under: proven, at: 1000)
@@ -231,7 +230,6 @@ struct HSTSStoreTests {
     }
 
     @Test func `T-STS-04 a server cannot fill the memory`() throws {
-        let store = HSTSStore()
         let headers = try #require(
             HTTPHeaders(checkingBlock: Array("Strict-Transport-Security: max-age=100\r\n".utf8))
         )

@@ -1,5 +1,4 @@
 import AFTLS
-import AFTestSupport
 import Testing
 
 @Suite struct HostPatternTests {

@@ -1,6 +1,4 @@
-import AFNetworkingTesting
 import AFTLS
-import AFTestSupport
 import Testing
 
 /// Whatever happens to a file, reading it ends in an error or in an identity that works.

@@ -1,6 +1,4 @@
-import AFNetworkingTesting
 import AFTLS
-import AFTestSupport
 import CAFOpenSSL
 import Glibc
 import Testing

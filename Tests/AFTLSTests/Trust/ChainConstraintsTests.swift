@@ -1,5 +1,4 @@
 import AFFaults
-import AFNetworkingTesting
 import CAFOpenSSL
 import Foundation
 import Testing

@@ -1,4 +1,3 @@
-import AFNetworkingTesting
 import CAFOpenSSL
 import Foundation
 import Testing

@@ -1,5 +1,4 @@
 import AFFaults
-import AFNetworkingTesting
 import AFTLS
 import Foundation
 import Testing

@@ -1,5 +1,3 @@
-import AFNetworkingTesting
-import AFTestSupport
 import Foundation
 import Testing
 

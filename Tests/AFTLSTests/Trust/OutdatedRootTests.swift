@@ -1,4 +1,3 @@
-import AFNetworkingTesting
 import Testing
 
 @testable import AFTLS

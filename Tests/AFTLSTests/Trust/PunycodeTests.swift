@@ -1,4 +1,3 @@
-import AFTestSupport
 import Testing
 
 @testable import AFTLS

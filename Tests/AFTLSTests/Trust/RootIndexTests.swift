@@ -1,5 +1,4 @@
 import AFFaults
-import AFNetworkingTesting
 import Foundation
 import Testing
 

@@ -1,4 +1,3 @@
-import AFNetworkingTesting
 import Foundation
 import Testing
 

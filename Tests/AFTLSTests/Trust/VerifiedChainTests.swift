@@ -1,4 +1,3 @@
-import AFNetworkingTesting
 import AFTLS
 import Foundation
 import Testing

@@ -1,5 +1,4 @@
 import AFLoop
-import AFTestSupport
 import Foundation
 import Glibc
 import Testing

@@ -1,4 +1,3 @@
-import AFTestFixtures
 import Foundation
 import Testing
 

@@ -1,4 +1,2 @@
-import AFTestFixtures
-
 /// Cookies as Foundation names them.
 enum CookieRules: CookieSamples {}

@@ -1,7 +1,5 @@
 import AFBase
 import AFLoop
-import AFTestFixtures
-import AFTestSupport
 import AFWire
 import Dispatch
 import Foundation
@@ -12,6 +10,8 @@ import Testing
 
 extension CookieRules {
     struct Storage {
+        private let cookies = Cookies()
+
         private static func cookie(
             _ name: String,
             _ domain: String = "example.com",
@@ -131,7 +131,6 @@ extension CookieRules {
         }
 
         @Test func `ports that the program has named are kept to`() throws {
-            let cookies = Cookies()
             cookies.storage.setCookie(try Storage.cookie("p", "example.com", [.port: "8080"]))
 
             #expect(try cookies.sent(to: "http://example.com/") == nil)
@@ -139,7 +138,6 @@ extension CookieRules {
         }
 
         @Test func `observers hear of changes, and of nothing else`() async throws {
-            let cookies = Cookies()
             let heard = Watched<[String]>([])
             let names: [NSNotification.Name] = [
                 .NSHTTPCookieManagerCookiesChanged, .NSHTTPCookieManagerAcceptPolicyChanged,
@@ -166,7 +164,6 @@ extension CookieRules {
 
         @Test("sixteen threads use one store, T-COO-27")
         func threads() throws {
-            let cookies = Cookies()
             let question = try CookieRules.question("http://host.com/")
             let wrong = Lock(0)
             DispatchQueue.concurrentPerform(iterations: 16) { thread in

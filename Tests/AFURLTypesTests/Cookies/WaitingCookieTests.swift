@@ -1,6 +1,3 @@
-import AFRequest
-import AFTestFixtures
-import AFTestSupport
 import Foundation
 import Testing
 

@@ -1,5 +1,4 @@
 import AFState
-import AFTestFixtures
 import AFWire
 import Foundation
 import Testing
@@ -9,6 +8,7 @@ import Testing
 @Suite("The machine of authentication")
 struct AuthenticationMachineTests {
     private static let digest = "Digest realm=r, nonce=n, qop=auth"
+    private let storage = URLCredentialStorage()
 
     // MARK: - Asking and answering
 
@@ -147,7 +147,6 @@ struct AuthenticationMachineTests {
 
     @Test("a 407 without a proxy, and a 401 of a proxy, are final and answered with nothing, T-AUT-17")
     func wrongParty() throws {
-        let storage = URLCredentialStorage()
         let proxy = try ChallengingParty.proxy("p.test")
         storage.setDefaultCredential(
             .user(),
@@ -371,7 +370,6 @@ struct AuthenticationMachineTests {
 
         let party = ChallengingParty.origin(try Endpoint(scheme: .http, host: "a.test"))
         let realm = Array("r".utf8)
-        let storage = URLCredentialStorage()
         storage.setDefaultCredential(.user(), for: party.space(realm: realm, method: NSURLAuthenticationMethodDefault))
         #expect(try handled("http://a.test/", storage) == "deliver")
         storage.setDefaultCredential(
@@ -467,7 +465,6 @@ struct AuthenticationMachineTests {
 
     @Test("a refused credential is not proposed again, and default handling takes the next one")
     func nextSource() throws {
-        let storage = URLCredentialStorage()
         let party = ChallengingParty.origin(try Endpoint(scheme: .https, host: "a.test"))
         let space = party.space(realm: Array("r".utf8), method: NSURLAuthenticationMethodHTTPDigest)
         storage.setDefaultCredential(.user("alice", "stored"), for: space)
@@ -487,7 +484,6 @@ struct AuthenticationMachineTests {
 
     @Test("a user in the URL chooses among what is stored")
     func userOfURL() throws {
-        let storage = URLCredentialStorage()
         let party = ChallengingParty.origin(try Endpoint(scheme: .https, host: "a.test"))
         let space = party.space(realm: Array("r".utf8), method: NSURLAuthenticationMethodHTTPDigest)
         storage.setDefaultCredential(.user("alice", "1"), for: space)
@@ -606,7 +602,6 @@ struct AuthenticationMachineTests {
     }
 
     @Test func `T-AUT-03 a credential that is removed while it is under way is not sent again`() throws {
-        let storage = URLCredentialStorage()
         let proven = ProvenCredentials.ofTest(storage)
         let exchange = try AuthenticationExchange.get("https://a.test/")
         let space = ChallengingParty.origin(try Endpoint(scheme: .https, host: "a.test"))
@@ -641,7 +636,6 @@ struct AuthenticationMachineTests {
 
     @Test("removing or replacing a credential takes effect with the next request, T-AUT-03")
     func removed() throws {
-        let storage = URLCredentialStorage()
         let proven = ProvenCredentials.ofTest(storage)
         let exchange = try AuthenticationExchange.get("https://a.test/")
         let space = ChallengingParty.origin(try Endpoint(scheme: .https, host: "a.test"))
@@ -676,7 +670,6 @@ struct AuthenticationMachineTests {
 
     @Test("a credential for one challenge is kept nowhere")
     func noPersistence() throws {
-        let storage = URLCredentialStorage()
         let proven = ProvenCredentials.ofTest(storage)
         var task = TaskTalk(proven)
         let exchange = try AuthenticationExchange.get("https://a.test/")
@@ -829,7 +822,6 @@ struct AuthenticationMachineTests {
 
     @Test("a token answers Bearer, and goes unasked only where it is kept for the whole host, T-AUT-01")
     func tokens() throws {
-        let storage = URLCredentialStorage()
         let proven = ProvenCredentials.ofTest(storage)
         let exchange = try AuthenticationExchange.get("https://a.test/")
         var task = TaskTalk(proven)
@@ -866,7 +858,6 @@ struct AuthenticationMachineTests {
 
     @Test("a token that is kept for a host in the clear is not sent unasked, unless the session allows it, T-AUT-01")
     func tokenInClear() throws {
-        let storage = URLCredentialStorage()
         for host in ["a.test", "127.0.0.1"] {
             let space = URLProtectionSpace(
                 host: host,
@@ -901,7 +892,6 @@ struct AuthenticationMachineTests {
 
     @Test("a token that is kept for a proxy is not told to it unasked, T-AUT-01")
     func tokenOfProxy() throws {
-        let storage = URLCredentialStorage()
         let proxy = ChallengingParty.proxy(try Endpoint(scheme: .http, host: "proxy.test"), for: .http)
         let space = proxy.space(realm: nil, method: NSURLAuthenticationMethodHTTPBearer)
         storage.setDefaultCredential(URLCredential(bearerToken: "canary.1"), for: space)
@@ -926,7 +916,6 @@ struct AuthenticationMachineTests {
             #expect(task.answer(.performDefault).name == "deliver")
         }
         // It does not say whose credentials of the storage are meant.
-        let storage = URLCredentialStorage()
         let space = ChallengingParty.origin(try Endpoint(scheme: .https, host: "a.test"))
             .space(realm: Array("r".utf8), method: NSURLAuthenticationMethodHTTPBasic)
         storage.setDefaultCredential(.user(), for: space)
@@ -948,7 +937,6 @@ struct AuthenticationMachineTests {
 
     @Test("where a token and a password would do, who has no token is asked for the password")
     func bearerAndBasic() throws {
-        let storage = URLCredentialStorage()
         var task = TaskTalk(.ofTest(storage))
         let exchange = try AuthenticationExchange.get("https://a.test/")
         #expect(task.challenge("Bearer realm=r, Basic realm=r", to: exchange).name == "ask HTTPBasic")

@@ -1,6 +1,4 @@
 import AFTLS
-import AFTestFixtures
-import AFTestSupport
 import AFWire
 import Foundation
 import Testing

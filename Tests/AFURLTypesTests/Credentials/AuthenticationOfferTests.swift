@@ -1,5 +1,4 @@
 import AFState
-import AFTestFixtures
 import AFWire
 import Foundation
 import Testing

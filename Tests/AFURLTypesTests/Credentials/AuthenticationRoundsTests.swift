@@ -1,6 +1,5 @@
 import AFState
 import AFTLS
-import AFTestFixtures
 import AFWire
 import Foundation
 import Testing
@@ -11,6 +10,8 @@ import Testing
 struct AuthenticationRoundsTests {
     private static let basic = "Basic realm=r"
     private static let digest = "Digest realm=r, nonce=n, qop=auth"
+    private let proven = ProvenCredentials.ofTest(nil)
+    private let storage = URLCredentialStorage()
 
     private static func space(_ method: String) throws -> URLProtectionSpace {
         ChallengingParty.origin(try Endpoint(scheme: .https, host: "a.test")).space(
@@ -55,7 +56,6 @@ struct AuthenticationRoundsTests {
     }
 
     @Test func `what a server refused is not learnt from a later response`() throws {
-        let proven = ProvenCredentials.ofTest(nil)
         let exchange = try AuthenticationExchange.get("https://a.test/")
         var task = TaskTalk(proven)
         _ = task.challenge(Self.basic, to: exchange)
@@ -69,7 +69,6 @@ struct AuthenticationRoundsTests {
     }
 
     @Test func `a response proves the credential of its own request only`() throws {
-        let proven = ProvenCredentials.ofTest(nil)
         let exchange = try AuthenticationExchange.get("https://a.test/")
         var task = TaskTalk(proven)
         _ = task.pass(Self.basic, .user(), to: exchange)
@@ -81,7 +80,6 @@ struct AuthenticationRoundsTests {
     }
 
     @Test func `only an answer of Digest is proven by a server`() throws {
-        let proven = ProvenCredentials.ofTest(nil)
         var task = TaskTalk(proven)
         _ = task.pass("Basic realm=b", .user(), to: try .get("https://a.test/b/"))
         #expect(task.machine.proof == .absent)
@@ -108,7 +106,6 @@ struct AuthenticationRoundsTests {
     }
 
     @Test func `a credential learnt and forgotten under way is not learnt again`() throws {
-        let proven = ProvenCredentials.ofTest(nil)
         let exchange = try AuthenticationExchange.get("https://a.test/")
         var task = TaskTalk(proven)
         _ = task.pass(Self.basic, .user(), to: exchange)
@@ -151,7 +148,6 @@ struct AuthenticationRoundsTests {
     }
 
     @Test func `an answer sent unasked with the nonce that the server still names is refused`() throws {
-        let proven = ProvenCredentials.ofTest(nil)
         let exchange = try AuthenticationExchange.get("https://a.test/")
         var task = TaskTalk(proven)
         _ = task.pass(Self.digest, .user(), to: exchange)
@@ -161,7 +157,6 @@ struct AuthenticationRoundsTests {
     }
 
     @Test func `a task that sent Digest unasked answers nothing weaker`() throws {
-        let proven = ProvenCredentials.ofTest(nil)
         let exchange = try AuthenticationExchange.get("https://a.test/")
         var task = TaskTalk(proven)
         _ = task.pass(Self.digest, .user(), to: exchange)
@@ -179,7 +174,6 @@ struct AuthenticationRoundsTests {
     }
 
     @Test func `a stale nonce is not renewed for less than the server wanted last`() throws {
-        let proven = ProvenCredentials.ofTest(nil)
         let exchange = try AuthenticationExchange.get("https://a.test/x/")
         var task = TaskTalk(proven)
         _ = task.pass("\(Self.digest), domain=\"/x/\"", .user(), to: exchange)
@@ -206,7 +200,6 @@ struct AuthenticationRoundsTests {
     // MARK: - Proposals
 
     @Test func `a token is not sent unasked where the URL names a user`() throws {
-        let storage = URLCredentialStorage()
         let space = ChallengingParty.origin(try Endpoint(scheme: .https, host: "a.test"))
             .space(realm: nil, method: NSURLAuthenticationMethodHTTPBearer)
         storage.setDefaultCredential(URLCredential(bearerToken: "t"), for: space)
@@ -235,7 +228,6 @@ struct AuthenticationRoundsTests {
     }
 
     @Test func `T-AUT-03 a proposal that the delegate takes is the storage's, and goes with it`() throws {
-        let storage = URLCredentialStorage()
         let space = try Self.space(NSURLAuthenticationMethodHTTPBasic)
         storage.setDefaultCredential(.user(), for: space)
         let proven = ProvenCredentials.ofTest(storage)
@@ -254,7 +246,6 @@ struct AuthenticationRoundsTests {
     }
 
     @Test func `a credential of the delegate's own is learnt beside the one that was proposed`() throws {
-        let storage = URLCredentialStorage()
         let space = try Self.space(NSURLAuthenticationMethodHTTPDigest)
         storage.set(.user("stored"), for: try Self.space(NSURLAuthenticationMethodHTTPBasic))
         let proven = ProvenCredentials.ofTest(storage)

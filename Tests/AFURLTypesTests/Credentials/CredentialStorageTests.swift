@@ -1,6 +1,5 @@
 import AFBase
 import AFLoop
-import AFTestFixtures
 import Dispatch
 import Foundation
 import Testing
@@ -9,6 +8,8 @@ import Testing
 
 @Suite("Credential storage")
 struct CredentialStorageTests {
+    private let storage = URLCredentialStorage()
+
     private static func space(
         host: String = "a.test",
         realm: String? = "r",
@@ -19,7 +20,6 @@ struct CredentialStorageTests {
 
     @Test("credentials are kept by space and user, and replaced by those of the same user")
     func keeping() {
-        let storage = URLCredentialStorage()
         #expect(storage.credentials(for: Self.space()) == nil && storage.defaultCredential(for: Self.space()) == nil)
         storage.set(.user("alice", "1"), for: Self.space())
         storage.set(.user("bob", "2"), for: Self.space())
@@ -35,7 +35,6 @@ struct CredentialStorageTests {
 
     @Test("the default is one of the credentials, and goes with it")
     func defaults() {
-        let storage = URLCredentialStorage()
         storage.setDefaultCredential(.user("alice", "1"), for: Self.space())
         #expect(storage.credentials(for: Self.space())?.count == 1)
         storage.set(.user("alice", "2"), for: Self.space())
@@ -56,7 +55,6 @@ struct CredentialStorageTests {
 
     @Test("persistence none is not kept; synchronizable is removed only on request")
     func persistence() {
-        let storage = URLCredentialStorage()
         storage.set(.user("a", "1", .none), for: Self.space())
         #expect(storage.isEmpty)
         for persistence in [URLCredential.Persistence.forSession, .permanent] {
@@ -84,7 +82,6 @@ struct CredentialStorageTests {
     @Test("names that only look the same are others, T-AUT-18")
     func bytes() {
         let (composed, decomposed) = ("\u{E9}", "e\u{301}")
-        let storage = URLCredentialStorage()
         storage.set(.user(composed, "1"), for: Self.space())
         storage.set(.user(composed, "2"), for: Self.space(realm: composed))
         #expect(storage.choice(for: Self.space(), user: Array(decomposed.utf8)) == nil)
@@ -100,7 +97,6 @@ struct CredentialStorageTests {
 
     @Test("spaces for tokens and for passwords are told apart")
     func kinds() {
-        let storage = URLCredentialStorage()
         storage.set(URLCredential(bearerToken: "t"), for: Self.space(method: NSURLAuthenticationMethodHTTPBearer))
         #expect(storage.credentials(for: Self.space()) == nil)
         let tokens = storage.credentials(for: Self.space(method: NSURLAuthenticationMethodHTTPBearer))
@@ -109,7 +105,6 @@ struct CredentialStorageTests {
 
     @Test("every change is announced before the call that makes it returns, and nothing else is")
     func notifications() {
-        let storage = URLCredentialStorage()
         let threads = Lock<[Bool]>([])
         let here = pthread_self()
         func announced(_ change: () -> Void) -> [Bool] {
@@ -141,7 +136,6 @@ struct CredentialStorageTests {
 
     @Test("a change by a session is announced on another thread than its own")
     func notificationsOfSessions() {
-        let storage = URLCredentialStorage()
         let announced = DispatchSemaphore(value: 0)
         let threads = Lock<[Bool]>([])
         let here = pthread_self()
@@ -164,7 +158,6 @@ struct CredentialStorageTests {
 
     @Test("many threads change and read it at once")
     func concurrency() {
-        let storage = URLCredentialStorage()
         DispatchQueue.concurrentPerform(iterations: 8) { thread in
             for round in 0..<200 {
                 let space = Self.space(realm: "r\(round % 5)")

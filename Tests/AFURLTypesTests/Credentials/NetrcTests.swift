@@ -1,4 +1,3 @@
-import AFTestSupport
 import AFWire
 import Foundation
 import Testing

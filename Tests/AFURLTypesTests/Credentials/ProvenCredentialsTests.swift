@@ -1,5 +1,4 @@
 import AFState
-import AFTestFixtures
 import AFWire
 import Foundation
 import Testing
@@ -8,6 +7,9 @@ import Testing
 
 @Suite("What a session remembers of credentials")
 struct ProvenCredentialsTests {
+    private let proven = ProvenCredentials.ofTest(nil)
+    private let storage = URLCredentialStorage()
+
     private static func origin(_ host: String) throws -> ChallengingParty {
         .origin(try Endpoint(scheme: .https, host: host))
     }
@@ -31,7 +33,6 @@ struct ProvenCredentialsTests {
     // MARK: - Learning
 
     @Test func `a password that worked in two folders goes to both`() throws {
-        let proven = ProvenCredentials.ofTest(nil)
         for url in ["https://a.test/one/x", "https://a.test/two/x"] {
             var task = TaskTalk(proven)
             _ = task.pass("Basic realm=r", .user(), to: try .get(url))
@@ -42,7 +43,6 @@ struct ProvenCredentialsTests {
     }
 
     @Test func `a new password of a realm takes the place of the old one, and of its folders`() throws {
-        let proven = ProvenCredentials.ofTest(nil)
         for (url, user) in [("https://a.test/one/x", "old"), ("https://a.test/two/x", "new")] {
             var task = TaskTalk(proven)
             _ = task.pass("Basic realm=r", .user(user), to: try .get(url))
@@ -53,7 +53,6 @@ struct ProvenCredentialsTests {
     }
 
     @Test func `a new nonce takes the place of the old one, and of its domain`() throws {
-        let proven = ProvenCredentials.ofTest(nil)
         let exchange = try AuthenticationExchange.get("https://a.test/x")
         var tasks = [TaskTalk(proven), TaskTalk(proven)]
         // Both are asked before the first is accepted.
@@ -69,7 +68,6 @@ struct ProvenCredentialsTests {
     }
 
     @Test func `of more than 256 realms the one that was proven first is forgotten`() throws {
-        let proven = ProvenCredentials.ofTest(nil)
         func prove(_ number: Int) throws {
             var task = TaskTalk(proven)
             _ = task.pass("Basic realm=r", .user(), to: try .get("https://h\(number).test/"))
@@ -85,7 +83,6 @@ struct ProvenCredentialsTests {
     }
 
     @Test func `a credential for a host that the caller names is not given to the storage`() throws {
-        let storage = URLCredentialStorage()
         let proven = ProvenCredentials.ofTest(storage)
         func exchange(_ host: String) throws -> AuthenticationExchange {
             AuthenticationExchange(
@@ -107,7 +104,6 @@ struct ProvenCredentialsTests {
 
     @Test func `a session knows nothing until there is something to send unasked`() throws {
         #expect(ProvenCredentials.ofTest(nil).isEmpty)
-        let storage = URLCredentialStorage()
         let proven = ProvenCredentials.ofTest(storage)
         #expect(proven.isEmpty)
         storage.set(.user(), for: try Self.origin("a.test").space(realm: nil, method: NSURLAuthenticationMethodDefault))
@@ -120,7 +116,6 @@ struct ProvenCredentialsTests {
     }
 
     @Test func `an accepted token goes to the whole host`() throws {
-        let proven = ProvenCredentials.ofTest(nil)
         var task = TaskTalk(proven)
         _ = task.pass("Bearer realm=r", URLCredential(bearerToken: "t"), to: try .get("https://a.test/one/x"))
         #expect(try Self.sent(proven, to: "https://a.test/two/x").authorization == "Bearer t")
@@ -128,7 +123,6 @@ struct ProvenCredentialsTests {
     }
 
     @Test func `a credential of a netrc file is sent again, and not given to the storage`() throws {
-        let storage = URLCredentialStorage()
         let netrc = try NetrcFile(text: "machine a.test login u password p")
         let proven = ProvenCredentials.ofTest(storage) { $0.netrc = netrc }
         let exchange = try AuthenticationExchange.get("https://a.test/")
@@ -166,7 +160,6 @@ struct ProvenCredentialsTests {
     }
 
     @Test func `T-AUT-03 a credential that is removed and kept again has to be proven again`() throws {
-        let storage = URLCredentialStorage()
         let proven = ProvenCredentials.ofTest(storage)
         var task = TaskTalk(proven)
         _ = task.pass("Basic realm=r", .user(), to: try .get("https://a.test/"))
@@ -190,7 +183,6 @@ struct ProvenCredentialsTests {
 
     @Test(arguments: ["https://a.test/two/x", "https://b.test/one/x"])
     func `T-AUT-22 what one realm refuses is not forgotten elsewhere`(other: String) throws {
-        let proven = ProvenCredentials.ofTest(nil)
         for (url, realm) in [("https://a.test/one/x", "one"), (other, other.contains("a.test") ? "two" : "one")] {
             var task = TaskTalk(proven)
             _ = task.pass("Basic realm=\(realm)", .user(), to: try .get(url))
@@ -203,7 +195,6 @@ struct ProvenCredentialsTests {
     }
 
     @Test func `what is forgotten is not sent, and its nonce goes on counting`() throws {
-        let proven = ProvenCredentials.ofTest(nil)
         let exchange = try AuthenticationExchange.get("https://a.test/")
         let challenge = "Digest realm=r, nonce=n, qop=auth"
         var task = TaskTalk(proven)
@@ -234,7 +225,6 @@ struct ProvenCredentialsTests {
     }
 
     @Test func `T-AUT-08 tasks share an answer to the same question, and to no other`() throws {
-        let proven = ProvenCredentials.ofTest(nil)
         let question = "realm=r, nonce=n, qop=auth"
         let user = URLCredential.user("jos\u{E9}")
         let first = try Self.answer(question, as: user, in: proven)
@@ -272,7 +262,6 @@ struct ProvenCredentialsTests {
     }
 
     @Test func `T-AUT-08 a nonce that the server named next has one count for all who are given it`() throws {
-        let proven = ProvenCredentials.ofTest(nil)
         let exchange = try AuthenticationExchange.get("https://a.test/")
         var task = TaskTalk(proven)
         _ = task.challenge("Digest realm=r, nonce=n, qop=auth", to: exchange)
@@ -288,7 +277,6 @@ struct ProvenCredentialsTests {
     }
 
     @Test func `of more than 256 sessions of Digest the first is forgotten`() throws {
-        let proven = ProvenCredentials.ofTest(nil)
         func nonce(_ number: Int) throws -> String? {
             let sent = try Self.answer("realm=r, nonce=n\(number), qop=auth", as: .user(), in: proven)
             return sent.parameter("cnonce")

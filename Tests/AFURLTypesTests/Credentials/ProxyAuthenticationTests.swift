@@ -1,5 +1,4 @@
 import AFState
-import AFTestFixtures
 import AFWire
 import Foundation
 import Testing
@@ -10,6 +9,7 @@ import Testing
 struct ProxyAuthenticationTests {
     private static let basic = "Basic realm=r"
     private static let digest = "Digest realm=r, nonce=n, qop=auth"
+    private let proven = ProvenCredentials.ofTest(nil)
 
     private static func exchange(_ url: String = "http://a.test/") throws -> AuthenticationExchange {
         try .get(url, proxy: try .proxy("p.test"))
@@ -24,7 +24,6 @@ struct ProxyAuthenticationTests {
     }
 
     @Test func `a request that the proxy does not pass on proves no credential of the origin`() throws {
-        let proven = ProvenCredentials.ofTest(nil)
         let exchange = try Self.exchange("http://127.0.0.1/")
         var task = TaskTalk(proven)
         _ = task.challenge(Self.basic, to: exchange)
@@ -42,7 +41,6 @@ struct ProxyAuthenticationTests {
     }
 
     @Test func `a request that the origin refuses has passed the proxy`() throws {
-        let proven = ProvenCredentials.ofTest(nil)
         let exchange = try Self.exchange("http://a.test/one/x")
         var task = TaskTalk(proven)
         _ = task.send(exchange)
@@ -105,7 +103,6 @@ struct ProxyAuthenticationTests {
     }
 
     @Test func `what a task sends to a proxy goes in place of the configured credential`() throws {
-        let proven = ProvenCredentials.ofTest(nil)
         var exchange = try Self.exchange()
         var task = TaskTalk(proven)
         _ = task.send(exchange)
@@ -141,7 +138,6 @@ struct ProxyAuthenticationTests {
 
     @Test(arguments: ["MD5", "SHA-256"])
     func `origin and proxy get the digest of a body by one function`(algorithm: String) throws {
-        let proven = ProvenCredentials.ofTest(nil)
         let exchange = try Self.exchange("http://127.0.0.1/")
         let body = "Digest realm=r, nonce=n, qop=auth-int, algorithm="
         var task = TaskTalk(proven)

@@ -1,6 +1,4 @@
 import AFFaults
-import AFNetworkingTesting
-import AFTestSupport
 import Foundation
 import Testing
 

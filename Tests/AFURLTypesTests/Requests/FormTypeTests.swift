@@ -1,5 +1,3 @@
-import AFNetworkingTesting
-import AFTestFixtures
 import AFWire
 import Foundation
 import Testing

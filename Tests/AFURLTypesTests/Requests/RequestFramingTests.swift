@@ -1,5 +1,3 @@
-import AFRequest
-import AFTestFixtures
 import AFWire
 import Foundation
 import Testing

@@ -1,4 +1,3 @@
-import AFTestFixtures
 import AFWire
 import Foundation
 import Testing

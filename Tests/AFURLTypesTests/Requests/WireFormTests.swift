@@ -1,6 +1,5 @@
 import AFRequest
 import AFState
-import AFTestFixtures
 import AFWire
 import Foundation
 import Testing

@@ -1,10 +1,9 @@
-import AFNetworkingTesting
 import Foundation
 import Testing
 import afnet
 
 /// Options from files. Runs one process at a time, because other tests measure the machine.
-@Suite(.serialized) final class ConfigFileTests {
+@Suite(.serialized) struct ConfigFileTests {
     let server: TestServer
     let folder: Program.Folder
 
@@ -12,10 +11,6 @@ import afnet
         server = try TestServer()
         folder = try Program.Folder()
         server.route("*", "/*", .text("answer"))
-    }
-
-    deinit {
-        server.stop()
     }
 
     private var url: String { server.url("/x").absoluteString }

@@ -1,5 +1,4 @@
 import AFNetworking
-import AFNetworkingTesting
 import Foundation
 import Testing
 
@@ -187,7 +186,6 @@ import Testing
 
     @Test func `a pinned host is not loaded over plain http`() async throws {
         let server = try TestServer()
-        defer { server.stop() }
         let file = try policy(Self.rule("127.0.0.1", [Self.other]))
 
         #expect(try await Program.run("--policy", file, server.url("/").absoluteString).code != 0)

@@ -1,4 +1,3 @@
-import AFNetworkingTesting
 import Foundation
 import Glibc
 import Testing
@@ -6,6 +5,7 @@ import Testing
 /// `afnet ws`. Runs one process at a time, because other tests measure the machine.
 @Suite(.serialized) struct WebSocketTests {
     let server: TestServer
+    private let input = Pipe()
 
     init() throws {
         server = try TestServer()
@@ -32,7 +32,6 @@ import Testing
     }
 
     @Test func `what the server sends is printed until it closes`() async throws {
-        let input = Pipe()
         let running = try Program.begin(["ws", url("/ws/count/3?interval=0.05")], input: input)
         #expect(try await running.firstLine() == "1")
         #expect(try await running.code() == 0 && running.text == "1\n2\n3\n")
@@ -68,7 +67,6 @@ import Testing
         #expect(closed.code == 56 && closed.errors.contains(#"1011: "broken""#), "\(closed.code): \(closed.errors)")
         let cut = try await Program.run("ws", url("/ws/bad/close-without-close"))
         #expect(cut.code == 18 && cut.errors.contains("1006"))
-        let input = Pipe()
         let silent = try Program.begin(["ws", "--ping", "0.05", url("/ws/bad/silent")], input: input)
         #expect(try await silent.code() == 28 && silent.errors.contains("ping"))
         withExtendedLifetime(input) {}
@@ -100,7 +98,6 @@ import Testing
     }
 
     @Test func `an interrupt closes the WebSocket`() async throws {
-        let input = Pipe()
         let running = try Program.begin(["ws", url("/ws/echo")], input: input)
         try input.fileHandleForWriting.write(contentsOf: Data("hello\n".utf8))
         #expect(try await running.firstLine() == "hello")
@@ -131,7 +128,6 @@ import Testing
     }
 
     @Test func `--max-time ends an open WebSocket with the code of a timeout`() async throws {
-        let input = Pipe()
         let running = try Program.begin(["ws", "-m", "0.5", url("/ws/echo")], input: input)
         #expect(try await running.code() == 28)
         withExtendedLifetime(input) {}

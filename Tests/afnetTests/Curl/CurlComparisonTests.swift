@@ -1,11 +1,10 @@
 import AFFaults
-import AFNetworkingTesting
 import Foundation
 import Testing
 
 /// The same command lines by curl and by afnet: exit code, standard output, files, and what the server gets. Runs one process
 /// at a time, because other tests measure the machine.
-@Suite(.serialized) final class CurlComparisonTests {
+@Suite(.serialized) struct CurlComparisonTests {
     private static let curl = "/usr/bin/curl"
 
     let server: TestServer
@@ -36,10 +35,6 @@ import Testing
         }
         server.install(.ranges)
         server.route("*", "/*") { .text("body of \($0.target.uppercased())\n").header("Server", "t") }
-    }
-
-    deinit {
-        server.stop()
     }
 
     /// What is compared.

@@ -1,17 +1,12 @@
-import AFNetworkingTesting
 import Foundation
 import Testing
 
 /// Every exit code, and one line that says why. Runs one process at a time, because other tests measure the machine.
-@Suite(.serialized) final class ExitCodeTests {
+@Suite(.serialized) struct ExitCodeTests {
     let server: TestServer
 
     init() throws {
         server = try TestServer()
-    }
-
-    deinit {
-        server.stop()
     }
 
     private var url: String { server.url("/x").absoluteString }

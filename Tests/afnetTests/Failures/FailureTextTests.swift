@@ -1,4 +1,3 @@
-import AFNetworkingTesting
 import AFURLSession
 import Foundation
 import Testing
@@ -76,7 +75,6 @@ import afnet
         let picture = try await Program.run("images", "http://127.0.0.1:1/a.png")
         #expect(picture.code == 7 && picture.errors.hasPrefix("afnet: http://127.0.0.1:1/a.png: Connecting to"))
         let server = try TestServer()
-        defer { server.stop() }
         let taken = try await Program.run("serve", "--port", "\(server.port)", folder.url.path)
         #expect(taken.code == 7 && taken.errors.hasPrefix("afnet: serve: port \(server.port) of 127.0.0.1: "))
     }

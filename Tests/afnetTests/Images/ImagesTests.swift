@@ -1,5 +1,4 @@
 import AFImages
-import AFNetworkingTesting
 import Foundation
 import Testing
 import afnet
@@ -85,7 +84,6 @@ import afnet
 
     @Test func `credentials of images stay with their origin, unless there is --location-trusted`() async throws {
         let other = try TestServer()
-        defer { other.stop() }
         other.route("GET", "/a.png", .data(try Self.picture([Self.red], width: 1).pngData(), type: "image/png"))
         server.route("GET", "/away.png", .status(302).header("Location", other.url("/a.png").absoluteString))
 

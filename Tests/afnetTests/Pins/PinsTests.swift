@@ -1,5 +1,4 @@
 import AFNetworking
-import AFNetworkingTesting
 import Foundation
 import Testing
 import afnet
@@ -243,12 +242,10 @@ import afnet
 
     @Test func `failures before the server's certificates have their usual codes`() async throws {
         let plain = try TestServer()
-        defer { plain.stop() }
         plain.script(.receive(1), .send("HTTP/1.1 400 Bad Request\r\n\r\n"), .close)
         let closed = try TestServer()
         closed.stop()
         let mute = try TestServer()
-        defer { mute.stop() }
         mute.script(.receive(1), .stall)
 
         #expect(try await Program.run("pins", "127.0.0.1:\(plain.port)").code == 35)

@@ -1,14 +1,17 @@
-import AFNetworkingTesting
 import AFURLSession
 import Foundation
 import Testing
 
 /// `--pin` and `--pinned-cert`. Runs one process at a time, because other tests measure the machine.
 @Suite(.serialized) struct PinOptionTests {
+    private let site: SecuredSite
+
+    init() throws {
+        site = try SecuredSite()
+    }
+
     @Test("every member of the chain can be pinned, in each spelling, T-TLS-22")
     func members() async throws {
-        let site = try SecuredSite()
-
         for pin in [site.leafPin, site.intermediatePin, site.rootPin] {
             #expect(try await site.run("--pin", pin).code == 0)
             #expect(try await site.run("--pinnedpubkey", SecuredSite.curls(pin)).code == 0)
@@ -18,8 +21,6 @@ import Testing
     }
 
     @Test func `a pin that does not match is 90, the message has both pins, and nothing was sent`() async throws {
-        let site = try SecuredSite()
-
         let run = try await site.run("--pin", SecuredSite.strangePin, "-d", "canary")
 
         #expect(run.code == 90 && run.text == "" && run.errors.filter(\.isNewline).count == 1)
@@ -30,7 +31,6 @@ import Testing
     }
 
     @Test func `a file is pinned by its public key or certificate`() async throws {
-        let site = try SecuredSite()
         let leaf = site.issued
         let key = PEM.text("PUBLIC KEY", leaf.certificate.publicKeyBytes)
         let files = [
@@ -48,7 +48,6 @@ import Testing
 
     @Test("a file that is no key is 43 and named, T-TLS-19")
     func unusableFiles() async throws {
-        let site = try SecuredSite()
         let secret = site.issued.privateKeyPEM
         let key = site.issued.certificate.publicKeyBytes
         let files = [
@@ -79,7 +78,6 @@ import Testing
 
     @Test("--pinned-cert wants the certificate itself in the chain, T-TLS-24")
     func certificates() async throws {
-        let site = try SecuredSite()
         let leaf = try site.folder.make("leaf.pem", Data(site.issued.pem.utf8))
         let between = try site.folder.make("between.der", Data(site.intermediate.der))
         let renewed = try site.intermediate.issue(for: "127.0.0.1", key: site.issued.key)
@@ -98,8 +96,6 @@ import Testing
     }
 
     @Test func `with both kinds of pins both must match`() async throws {
-        let site = try SecuredSite()
-
         #expect(try await site.run("--pin", site.leafPin, "--pinned-cert", site.root).code == 0)
         #expect(try await site.run("--pin", SecuredSite.strangePin, "--pinned-cert", site.root).code == 90)
         let other = try site.folder.make("other.pem", Data(CertificateAuthority().pem.utf8))
@@ -107,8 +103,6 @@ import Testing
     }
 
     @Test func `pinned certificates that cannot be read are 43`() async throws {
-        let site = try SecuredSite()
-
         let run = try await site.run("--pinned-cert", site.folder.path("missing"))
 
         #expect(run.code == 43 && run.errors.contains(site.folder.path("missing")))
@@ -116,7 +110,6 @@ import Testing
 
     @Test("a forged leaf that names the pinned authority is refused, T-TLS-16")
     func forged() async throws {
-        let site = try SecuredSite()
         let forged = try site.intermediate.issue(.server(for: ["127.0.0.1"]), signedBy: CertificateKey())
         try site.server.use(tls: ServerTLS(forged))
         let pinned = try site.folder.make("between.pem", Data(site.intermediate.pem.utf8))
@@ -130,7 +123,6 @@ import Testing
     @Test("plain http, which has no pins, is refused, T-TLS-20")
     func plainText() async throws {
         let server = try TestServer()
-        defer { server.stop() }
         let root = try SecuredSite()
 
         for option in [
@@ -143,7 +135,6 @@ import Testing
     }
 
     @Test func `pins hold for every URL, also over a resumed connection`() async throws {
-        let site = try SecuredSite()
         let other = try SecuredSite()
         let both = try site.folder.make("both.pem", Data((site.authority.pem + other.authority.pem).utf8))
 

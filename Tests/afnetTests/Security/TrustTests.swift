@@ -1,14 +1,18 @@
-import AFNetworkingTesting
 import AFURLSession
 import Foundation
 import Testing
 
 /// Which servers the program trusts. Runs one process at a time, because other tests measure the machine.
 @Suite(.serialized) struct TrustTests {
+    private let site: SecuredSite
+
+    init() throws {
+        site = try SecuredSite()
+    }
+
     // MARK: Authorities
 
     @Test func `--ciphers, --capath and --no-sessionid reach the handshake`() async throws {
-        let site = try SecuredSite()
         let old = ["--tls-max", "1.2", "-v", site.url]
         let suite = "ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-RSA-AES256-GCM-SHA384"
         let chosen = try await Program.run(["--cacert", site.root, "--ciphers", suite] + old)
@@ -24,16 +28,12 @@ import Testing
     }
 
     @Test func `--cacert makes the authority of a site trusted`() async throws {
-        let site = try SecuredSite()
-
         let run = try await site.run()
 
         #expect(run.code == 0 && run.text == "answer" && run.errors == "")
     }
 
     @Test func `an unknown authority is 60, the message has the option, and nothing was sent`() async throws {
-        let site = try SecuredSite()
-
         let run = try await Program.run(site.url)
 
         #expect(run.code == 60 && run.text == "")
@@ -43,7 +43,6 @@ import Testing
     }
 
     @Test func `authorities of --cacert replace those of the system`() async throws {
-        let site = try SecuredSite()
         let other = try site.folder.make("other.pem", Data(CertificateAuthority().pem.utf8))
 
         let run = try await Program.run(["--cacert", other, site.url], environment: ["SSL_CERT_FILE": site.root])
@@ -53,7 +52,6 @@ import Testing
     }
 
     @Test func `a group does not share the authorities of a file whose name only looks alike`() async throws {
-        let site = try SecuredSite()
         let root = try Data(contentsOf: URL(fileURLWithPath: site.root))
         let trusted = try site.folder.make("caf\u{E9}.pem", root)
         let other = try site.folder.make("cafe\u{301}.pem", Data(CertificateAuthority().pem.utf8))
@@ -78,7 +76,6 @@ import Testing
     }
 
     @Test func `authorities that cannot be used are 77`() async throws {
-        let site = try SecuredSite()
         let broken = try site.folder.make("broken.pem", Data("-----BEGIN CERTIFICATE-----\nxx\n".utf8))
         let empty = try site.folder.make("empty.pem")
 
@@ -92,8 +89,6 @@ import Testing
     private static let noAuthorities = ["SSL_CERT_FILE": "/no/such/file", "SSL_CERT_DIR": "/no/such/folder"]
 
     @Test func `a system without authorities is 77, but not with --insecure`() async throws {
-        let site = try SecuredSite()
-
         let strict = try await Program.run([site.url], environment: Self.noAuthorities)
         let lax = try await Program.run(["-k", site.url], environment: Self.noAuthorities)
         let custom = try await Program.run(["--cacert", site.root, site.url], environment: Self.noAuthorities)
@@ -117,7 +112,6 @@ import Testing
 
     @Test func `--insecure has nothing to say about plain http`() async throws {
         let server = try TestServer()
-        defer { server.stop() }
         server.route("GET", "/", .text("plain"))
 
         let run = try await Program.run("-k", server.url("/").absoluteString)
@@ -145,7 +139,6 @@ import Testing
             credentials: [.init(forged, followedBy: [pinned.issued.certificate, pinned.intermediate.certificate])]
         )
         let server = try TestServer(tls: tls)
-        defer { server.stop() }
         server.route("*", "/*", .text("answer"))
         let trusted = try pinned.folder.make("forger.pem", Data(forger.pem.utf8))
         let url = server.url("/").absoluteString
@@ -160,8 +153,6 @@ import Testing
     // MARK: Verbose
 
     @Test func `--verbose shows TLS version, suite and certificate`() async throws {
-        let site = try SecuredSite()
-
         let run = try await site.run("-v", site.closingURL)
 
         let lines = run.errors.split(separator: "\n").map(String.init)
@@ -182,9 +173,7 @@ import Testing
     }
 
     @Test func `--verbose shows no TLS for plain http, and no certificate for a reused connection`() async throws {
-        let site = try SecuredSite()
         let server = try TestServer()
-        defer { server.stop() }
         server.route("GET", "/", .text("plain"))
 
         let plain = try await Program.run("-v", server.url("/").absoluteString)
@@ -197,8 +186,6 @@ import Testing
 
     @Test(arguments: [["--digest", "--user", "me:secret"], ["--user", "me:secret"], []])
     func `all URLs of a run share a secured connection`(options: [String]) async throws {
-        let site = try SecuredSite()
-
         let run = try await Program.run(["--cacert", site.root] + options + [site.url, site.url, site.url])
 
         #expect(run.code == 0, "\(run.errors)")
@@ -214,8 +201,6 @@ import Testing
     }
 
     @Test func `--verbose adds the certificates of a refused server`() async throws {
-        let site = try SecuredSite()
-
         let run = try await Program.run("-v", site.url)
 
         #expect(run.code == 60)
@@ -244,7 +229,6 @@ import Testing
 
     @Test func `a handshake that fails is 35`() async throws {
         let plain = try TestServer()
-        defer { plain.stop() }
         let address = "https://127.0.0.1:\(plain.port)/"
         plain.script(.receive(1), .send("HTTP/1.1 400 Bad Request\r\n\r\n"), .close)
         let faults: [ServerTLS.HandshakeFault] = [.alert(40), .close(after: 0), .close(after: 200), .reset(after: 100)]
@@ -267,7 +251,6 @@ import Testing
     }
 
     @Test func `a TLS connection that breaks later has the usual codes`() async throws {
-        let site = try SecuredSite()
         let head = "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nab"
         let forged: [UInt8] = [0x17, 3, 3, 0, 32] + Array(repeating: 0, count: 32)
         let endings: [([ScriptStep], Int32)] = [

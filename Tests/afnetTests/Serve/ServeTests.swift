@@ -1,4 +1,3 @@
-import AFNetworkingTesting
 import Foundation
 import Testing
 
@@ -174,7 +173,6 @@ import Testing
         #expect(try await Program.run("serve", folder.path("none")).code == 43)
         #expect(try await Program.run("serve", folder.path("secret")).code == 43)
         let taken = try TestServer()
-        defer { taken.stop() }
         #expect(try await Program.run("serve", "--port", "\(taken.port)", folder.path("public")).code == 7)
     }
 

@@ -1,5 +1,4 @@
 import AFFaults
-import AFNetworkingTesting
 import Foundation
 import Glibc
 
@@ -18,27 +17,7 @@ struct Program {
 
     static var path: String { executable.path }
 
-    /// A folder for one test, removed when the last reference goes away.
-    final class Folder: Sendable {
-        let url = FileManager.default.temporaryDirectory.appendingPathComponent("afnet-\(UUID().uuidString)")
-
-        init() throws {
-            try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-        }
-
-        deinit {
-            try? FileManager.default.removeItem(at: url)
-        }
-
-        func path(_ name: String) -> String { url.appendingPathComponent(name).path }
-
-        func make(_ name: String, _ contents: some DataProtocol = Data()) throws -> String {
-            try Data(contents).write(to: url.appendingPathComponent(name))
-            return path(name)
-        }
-
-        func contents(_ name: String) -> Data? { FileManager.default.contents(atPath: path(name)) }
-    }
+    typealias Folder = ScratchFolder
 
     /// Output and errors go to files, because a pipe without a reader would fill up.
     static func run(
@@ -191,4 +170,12 @@ struct Program {
             errors: errors.fileDescriptor
         )
     }
+}
+
+extension ScratchFolder {
+    func path(_ name: String) -> String { file(name).path }
+    func make(_ name: String, _ contents: some DataProtocol = Data()) throws -> String {
+        try write(name, contents).path
+    }
+    func contents(_ name: String) -> Data? { FileManager.default.contents(atPath: path(name)) }
 }

@@ -1,4 +1,3 @@
-import AFNetworkingTesting
 import AFURLSession
 import Foundation
 

@@ -1,4 +1,3 @@
-import AFNetworkingTesting
 import Foundation
 import Testing
 import afnet
@@ -74,7 +73,7 @@ import afnet
 }
 
 /// What a terminal shows. Runs one process at a time, because other tests measure the machine.
-@Suite(.serialized) final class MeterTests {
+@Suite(.serialized) struct MeterTests {
     let server: TestServer
 
     init() throws {
@@ -86,10 +85,6 @@ import afnet
             "/slow",
             ServerReply.stream(.repeating("x", count: 60)).dribbling(1, every: .milliseconds(50))
         )
-    }
-
-    deinit {
-        server.stop()
     }
 
     private func url(_ path: String) -> String { server.url(path).absoluteString }

@@ -1,11 +1,10 @@
-import AFNetworkingTesting
 import Foundation
 import Testing
 import afnet
 
 /// curl's options for bodies, and other options about the request.
 /// Runs one process at a time, because other tests measure the machine.
-@Suite(.serialized) final class BodyOptionTests {
+@Suite(.serialized) struct BodyOptionTests {
     let server: TestServer
     let folder: Program.Folder
 
@@ -15,10 +14,6 @@ import afnet
         server.install(.redirects)
         server.route("GET", "/big", .stream(.repeating("x", count: 40_000)))
         server.route("*", "/*", .text("answer"))
-    }
-
-    deinit {
-        server.stop()
     }
 
     private var url: String { server.url("/x").absoluteString }
@@ -257,7 +252,6 @@ import afnet
         let authority = try CertificateAuthority("test")
         let root = try folder.make("root.pem", Data(authority.pem.utf8))
         let secured = try TestServer(tls: ServerTLS(try authority.issue(for: "127.0.0.1")))
-        defer { secured.stop() }
         secured.route("GET", "/in", ServerReply.status(302).header("Location", "/out?token=1"))
         let away = ServerReply.status(302).header("Location", url)
         secured.route("GET", "/out", away)

@@ -1,11 +1,10 @@
-import AFNetworkingTesting
 import Foundation
 import Testing
 import afnet
 
 /// What is loaded only if it has changed, and what becomes of files. Runs one process at a time, because other tests measure
 /// the machine.
-@Suite(.serialized) final class ConditionTests {
+@Suite(.serialized) struct ConditionTests {
     let server: TestServer
     let folder: Program.Folder
 
@@ -19,10 +18,6 @@ import afnet
         server.route("GET", "/gone", .text("gone").status(404))
         server.route("GET", "/slow", ServerReply.text("12345").stalling(after: 2))
         server.route("*", "/x", .text("plain"))
-    }
-
-    deinit {
-        server.stop()
     }
 
     private func url(_ path: String) -> String { server.url(path).absoluteString }

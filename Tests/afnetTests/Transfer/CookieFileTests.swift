@@ -1,11 +1,10 @@
-import AFNetworkingTesting
 import AFURLSession
 import Foundation
 import Testing
 import afnet
 
 /// The options about cookies, and cookie files. Runs one process at a time, because other tests measure the machine.
-@Suite(.serialized) final class CookieFileTests {
+@Suite(.serialized) struct CookieFileTests {
     let server: TestServer
     let folder: Program.Folder
 
@@ -19,10 +18,6 @@ import afnet
             ServerReply.text("set").header("Set-Cookie", "s=1").header("Set-Cookie", "k=2; Max-Age=999")
         )
         server.route("*", "/see", .text("see"))
-    }
-
-    deinit {
-        server.stop()
     }
 
     private var set: String { server.url("/set").absoluteString }

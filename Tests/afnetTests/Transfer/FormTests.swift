@@ -1,10 +1,9 @@
-import AFNetworkingTesting
 import Foundation
 import Testing
 import afnet
 
 /// Multipart forms. Runs one process at a time, because other tests measure the machine.
-@Suite(.serialized) final class FormTests {
+@Suite(.serialized) struct FormTests {
     let server: TestServer
     let folder: Program.Folder
 
@@ -14,10 +13,6 @@ import afnet
         server.route("*", "/take", .text("taken"))
         server.route("POST", "/moved", .status(307).header("Location", "/take"))
         server.route("POST", "/found", .status(302).header("Location", "/take"))
-    }
-
-    deinit {
-        server.stop()
     }
 
     private func url(_ path: String) -> String { server.url(path).absoluteString }

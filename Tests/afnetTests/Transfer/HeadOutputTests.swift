@@ -1,9 +1,8 @@
-import AFNetworkingTesting
 import Foundation
 import Testing
 
 /// The heads of `--include` and `--dump-header`. Runs one process at a time, because other tests measure the machine.
-@Suite(.serialized) final class HeadOutputTests {
+@Suite(.serialized) struct HeadOutputTests {
     let server: TestServer
     let folder: Program.Folder
 
@@ -18,10 +17,6 @@ import Testing
             return isIn
                 ? .text("in") : ServerReply.text("out").status(401).header("WWW-Authenticate", "Basic realm=\"r\"")
         }
-    }
-
-    deinit {
-        server.stop()
     }
 
     private func url(_ path: String) -> String { server.url(path).absoluteString }
@@ -97,7 +92,6 @@ import Testing
 
     @Test func `a proxy that refuses a tunnel is shown`() async throws {
         let other = try TestServer()
-        defer { other.stop() }
         other.script(on: .connection(1), .expectRequest, .send("HTTP/1.1 405 No\r\nContent-Length: 0\r\n\r\n"), .close)
         let run = try await Program.run("-i", "-p", "-x", "127.0.0.1:\(other.port)", url("/x"))
 

@@ -1,10 +1,9 @@
 import AFFaults
-import AFNetworkingTesting
 import Foundation
 import Testing
 
 /// Credentials for servers. Runs one process at a time, because other tests measure the machine.
-@Suite(.serialized) final class LoginTests {
+@Suite(.serialized) struct LoginTests {
     let server: TestServer
     let folder: Program.Folder
 
@@ -13,10 +12,6 @@ import Testing
         folder = try Program.Folder()
         server.install(.basicAuthentication, .digestAuthentication, .redirects)
         server.route("*", "/open", .text("open"))
-    }
-
-    deinit {
-        server.stop()
     }
 
     private func url(_ path: String) -> String { server.url(path).absoluteString }
@@ -109,7 +104,6 @@ import Testing
 
     @Test func `another origin gets no credentials, unless there is --location-trusted`() async throws {
         let other = try TestServer()
-        defer { other.stop() }
         other.install(.digestAuthentication)
         let target = other.url("/digest-auth/auth/me/secret/MD5").absoluteString
         let address = url("/redirect-to?url=\(target)")

@@ -1,9 +1,8 @@
-import AFNetworkingTesting
 import Foundation
 import Testing
 
 /// Files that are named after URLs or by servers. Runs one process at a time, because other tests measure the machine.
-@Suite(.serialized) final class NamedOutputTests {
+@Suite(.serialized) struct NamedOutputTests {
     let server: TestServer
     let folder: Program.Folder
 
@@ -16,10 +15,6 @@ import Testing
             let field = item.name == "field" ? value : "attachment; filename=\"\(value)\""
             return reply.header("Content-Disposition", field)
         }
-    }
-
-    deinit {
-        server.stop()
     }
 
     private func url(_ path: String) -> String { server.url(path).absoluteString }

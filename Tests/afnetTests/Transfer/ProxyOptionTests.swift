@@ -1,10 +1,9 @@
-import AFNetworkingTesting
 import Foundation
 import Testing
 import afnet
 
 /// The options about proxies. Runs one process at a time, because other tests measure the machine.
-@Suite(.serialized) final class ProxyOptionTests {
+@Suite(.serialized) struct ProxyOptionTests {
     let origin: TestServer
     let proxy: TestProxy
 
@@ -12,10 +11,6 @@ import afnet
         origin = try TestServer()
         proxy = try TestProxy()
         origin.route("*", "/x", .text("answer"))
-    }
-
-    deinit {
-        origin.stop()
     }
 
     private var url: String { origin.url("/x").absoluteString }

@@ -1,10 +1,9 @@
-import AFNetworkingTesting
 import Foundation
 import Testing
 
 /// The line about each URL that other programs read.
 /// Runs one process at a time, because other tests measure the machine.
-@Suite(.serialized) final class ReportTests {
+@Suite(.serialized) struct ReportTests {
     /// A line of the report.
     struct Report: Decodable {
         struct Response: Decodable {
@@ -42,10 +41,6 @@ import Testing
         server.route("GET", "/away", .status(302).header("Location", "/end?x=1"))
         server.route("GET", "/cut", ServerReply.text("0123456789").closing(after: 4))
         server.route("*", "/*", .text("answer"))
-    }
-
-    deinit {
-        server.stop()
     }
 
     private func url(_ path: String) -> String { server.url(path).absoluteString }
@@ -148,13 +143,11 @@ import Testing
 
     @Test func `the report has tunnels, granted and refused`() async throws {
         let proxy = try TestProxy()
-        defer { proxy.stop() }
         let (_, granted) = try await report("-x", "127.0.0.1:\(proxy.port)", "-p", url("/x"), url("/y"))
         #expect(granted.map(\.http_connect) == [200, 0] && granted.first?.kinds == ["connect 200", "final 200"])
         #expect(granted.map(\.num_connects) == [1, 0])
 
         let refusing = try TestServer()
-        defer { refusing.stop() }
         refusing.script(.expectHead, .send("HTTP/1.1 403 No\r\nContent-Length: 0\r\n\r\n"), .close)
         let (run, refused) = try await report("-x", "127.0.0.1:\(refusing.port)", "-p", url("/x"))
         #expect(run.code == 56 && refused.first?.kinds == ["connect 403"] && refused.first?.http_connect == 403)
@@ -162,7 +155,6 @@ import Testing
 
     @Test func `a request is sent twice to a proxy that asks for credentials`() async throws {
         let proxy = try TestProxy()
-        defer { proxy.stop() }
         proxy.rules.authentication = .password(user: "u", password: "p")
 
         let arguments = ["-x", "127.0.0.1:\(proxy.port)", "-p", "--proxy-auth", "any", "-U", "u:p", url("/x")]

@@ -1,18 +1,13 @@
-import AFNetworkingTesting
 import Foundation
 import Testing
 
 /// The options about the request. Runs one process at a time, because other tests measure the machine.
-@Suite(.serialized) final class RequestTests {
+@Suite(.serialized) struct RequestTests {
     let server: TestServer
 
     init() throws {
         server = try TestServer()
         server.route("*", "/*", .text("answer"))
-    }
-
-    deinit {
-        server.stop()
     }
 
     private var url: String { server.url("/x?y=1").absoluteString }
@@ -108,7 +103,6 @@ import Testing
         let folder = try Program.Folder()
         let path = folder.path("socket")
         let other = try TestServer(on: .unix(path))
-        defer { other.stop() }
         other.route("GET", "/version", .text("24"))
 
         let run = try await Program.run("--unix-socket", path, "http://docker/version")

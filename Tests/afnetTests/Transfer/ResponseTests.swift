@@ -1,19 +1,14 @@
-import AFNetworkingTesting
 import Foundation
 import Testing
 
 /// What happens to the response. Runs one process at a time, because other tests measure the machine.
-@Suite(.serialized) final class ResponseTests {
+@Suite(.serialized) struct ResponseTests {
     let server: TestServer
     let folder: Program.Folder
 
     init() throws {
         server = try TestServer()
         folder = try Program.Folder()
-    }
-
-    deinit {
-        server.stop()
     }
 
     private var url: String { server.url("/x").absoluteString }

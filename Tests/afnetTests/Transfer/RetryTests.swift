@@ -1,20 +1,15 @@
-import AFNetworkingTesting
 import Foundation
 import Testing
 import afnet
 
 /// Retries. Runs one process at a time, because other tests measure the machine.
-@Suite(.serialized) final class RetryTests {
+@Suite(.serialized) struct RetryTests {
     let server: TestServer
     let folder: Program.Folder
 
     init() throws {
         server = try TestServer()
         folder = try Program.Folder()
-    }
-
-    deinit {
-        server.stop()
     }
 
     private var url: String { server.url("/x").absoluteString }

@@ -1,19 +1,13 @@
-import AFNetworkingTesting
-import AFTestSupport
 import Foundation
 import Testing
 
 /// What `--verbose` shows and hides. Runs one process at a time, because other tests measure the machine.
-@Suite(.serialized) final class SecretTests {
+@Suite(.serialized) struct SecretTests {
     let server: TestServer
 
     init() throws {
         server = try TestServer()
         server.route("*", "/x", ServerReply.text("body").header("Set-Cookie", "sid=canary4; Path=/"))
-    }
-
-    deinit {
-        server.stop()
     }
 
     private func run(_ options: String...) async throws -> Program.Run {

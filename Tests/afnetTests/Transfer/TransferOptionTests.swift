@@ -1,4 +1,3 @@
-import AFNetworkingTesting
 import AFURLSession
 import Foundation
 import Glibc
@@ -6,7 +5,7 @@ import Testing
 import afnet
 
 /// Parts, codings, uploads and the cache. Runs one process at a time, because other tests measure the machine.
-@Suite(.serialized) final class TransferOptionTests {
+@Suite(.serialized) struct TransferOptionTests {
     let server: TestServer
     let folder: Program.Folder
     private let bytes = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0 ^ ($0 >> 8)) })
@@ -16,10 +15,6 @@ import afnet
         folder = try Program.Folder()
         server.install(.ranges, .compression, .caching, .echo)
         server.route("*", "/take", .text("taken"))
-    }
-
-    deinit {
-        server.stop()
     }
 
     private func url(_ path: String) -> String { server.url(path).absoluteString }

@@ -1,10 +1,9 @@
-import AFNetworkingTesting
 import Foundation
 import Testing
 import afnet
 
 /// The bytes of requests, and host overrides. Runs one process at a time, because other tests measure the machine.
-@Suite(.serialized) final class WireTests {
+@Suite(.serialized) struct WireTests {
     let server: TestServer
     let folder: Program.Folder
 
@@ -13,10 +12,6 @@ import afnet
         folder = try Program.Folder()
         server.route("*", "/away", .status(307).header("Location", "/x"))
         server.route("*", "/*", .text("answer"))
-    }
-
-    deinit {
-        server.stop()
     }
 
     private var url: String { server.url("/x").absoluteString }

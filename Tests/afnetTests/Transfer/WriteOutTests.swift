@@ -1,10 +1,9 @@
-import AFNetworkingTesting
 import Foundation
 import Testing
 import afnet
 
 /// `--write-out`. Runs one process at a time, because other tests measure the machine.
-@Suite(.serialized) final class WriteOutTests {
+@Suite(.serialized) struct WriteOutTests {
     let server: TestServer
     let folder: Program.Folder
 
@@ -18,10 +17,6 @@ import afnet
             ServerReply.text("body").header("X-One", "1").header("X-Two", "a").header("X-Two", "\"b")
         )
         server.route("GET", "/gone", .text("no").status(404))
-    }
-
-    deinit {
-        server.stop()
     }
 
     private func url(_ path: String) -> String { server.url(path).absoluteString }

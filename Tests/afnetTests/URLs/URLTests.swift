@@ -1,4 +1,3 @@
-import AFNetworkingTesting
 import Foundation
 import Testing
 import afnet
@@ -66,7 +65,7 @@ import afnet
 }
 
 /// The same through the program. Runs one process at a time, because other tests measure the machine.
-@Suite(.serialized) final class URLProgramTests {
+@Suite(.serialized) struct URLProgramTests {
     let server: TestServer
     let folder: Program.Folder
 
@@ -74,10 +73,6 @@ import afnet
         server = try TestServer()
         folder = try Program.Folder()
         server.route("*", "/*") { .text("<\($0.target)>") }
-    }
-
-    deinit {
-        server.stop()
     }
 
     private var place: String { "127.0.0.1:\(server.port)" }

@@ -1,17 +1,13 @@
-import AFNetworking
-import AFNetworkingTesting
-import Foundation
 import Glibc
-import Testing
 
 @Suite("Multipart forms written to files")
 struct MultipartFileTests {
     private let serializer = HTTPRequestSerializer()
-    private let folder: TemporaryFolder
+    private let folder: ScratchFolder
     private let target: URL
 
     init() throws {
-        folder = try TemporaryFolder()
+        folder = try ScratchFolder()
         target = folder.url.appendingPathComponent("form")
     }
 
@@ -71,7 +67,6 @@ struct MultipartFileTests {
     @Test("the async form needs no main queue, and the file can be uploaded")
     func uploads() async throws {
         let server = try TestServer()
-        defer { server.stop() }
         server.install(.echo)
         let form = try serializer.form(["a": "b"], to: server.url("/post").absoluteString)
 
@@ -136,7 +131,7 @@ struct MultipartFileTests {
             signal(SIGXFSZ, SIG_IGN)
             var limit = rlimit(rlim_cur: 1 << 20, rlim_max: 1 << 20)
             #expect(setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0)
-            let folder = try TemporaryFolder()
+            let folder = try ScratchFolder()
             let target = folder.url.appendingPathComponent("form")
             let serializer = HTTPRequestSerializer()
             let request = try serializer.form { $0.appendPart(withFormData: Data(count: 3 << 20), name: "large") }

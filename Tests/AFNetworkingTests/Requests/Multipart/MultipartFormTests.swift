@@ -1,16 +1,13 @@
-import Foundation
-import Testing
-
 @testable import AFNetworking
 @testable import AFSerialization
 
 @Suite("Multipart forms")
 struct MultipartFormTests {
     private let serializer = HTTPRequestSerializer()
-    private let folder: TemporaryFolder
+    private let folder: ScratchFolder
 
     init() throws {
-        folder = try TemporaryFolder()
+        folder = try ScratchFolder()
     }
 
     private func file(_ name: String, _ text: String = "content") throws -> URL {

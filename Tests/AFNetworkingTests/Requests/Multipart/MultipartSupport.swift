@@ -1,6 +1,3 @@
-import AFNetworking
-import Foundation
-
 extension InputStream {
     /// The rest, read in pieces.
     func readAll(pieces: Int = 4096) -> Data {

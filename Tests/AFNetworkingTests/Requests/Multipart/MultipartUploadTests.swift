@@ -1,8 +1,3 @@
-import AFNetworking
-import AFNetworkingTesting
-import Foundation
-import Testing
-
 /// Forms in sessions, against a server.
 @Suite("Uploads of multipart forms")
 struct MultipartUploadTests {
@@ -49,11 +44,11 @@ struct MultipartUploadTests {
     }
 
     private let serializer = HTTPRequestSerializer()
-    private let folder: TemporaryFolder
+    private let folder: ScratchFolder
     private let server: TestServer
 
     init() throws {
-        folder = try TemporaryFolder()
+        folder = try ScratchFolder()
         server = try TestServer()
         server.install(.echo, .redirects, .authentication)
     }
@@ -182,7 +177,7 @@ struct MultipartUploadTests {
         manager.setAuthenticationChallengeHandler { _, _, _, _ in
             .credential(URLCredential(user: "user", password: "secret", persistence: .none))
         }
-        let results = Collected<(any Error)?>()
+        let results = Heard<(any Error)?>()
         let request = try form(status == 307 ? "/moved" : "/basic-auth/user/secret")
         manager.uploadTask(withStreamedRequest: request, progress: nil) { _, _, error in results.add(error) }.resume()
 
@@ -300,7 +295,7 @@ struct MultipartUploadTests {
     @Test("a file of 64 MiB passes through a few hundred kibibytes")
     func memory() async {
         await #expect(processExitsWith: .success) {
-            let folder = try TemporaryFolder()
+            let folder = try ScratchFolder()
             let file = folder.url.appendingPathComponent("large.bin")
             try Data().write(to: file)
             let handle = try FileHandle(forWritingTo: file)

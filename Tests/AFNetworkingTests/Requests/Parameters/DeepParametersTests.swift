@@ -1,7 +1,3 @@
-import AFNetworking
-import Foundation
-import Testing
-
 /// Parameters that are deep and wide at once. Swift's collections cannot hold themselves; those of Foundation can, but
 /// on Linux Foundation itself runs out of stack when such a collection is read.
 @Suite struct DeepParametersTests {

@@ -1,7 +1,3 @@
-import AFNetworking
-import Foundation
-import Testing
-
 @Suite("Percent escaping")
 struct PercentEscapingTests {
     @Test("13.2.15 reserved characters are escaped, / and ? are not")

@@ -1,7 +1,3 @@
-import AFNetworking
-import Foundation
-import Testing
-
 private func queryString(from parameters: Any) -> String { HTTPRequestSerializer.queryString(from: parameters) }
 
 @Suite("Queries from parameters")

@@ -1,5 +1,3 @@
-import Foundation
-
 /// Random parameters, and a reader of queries that knows nothing but the rules of their format.
 indirect enum RandomParameters: Equatable {
     case null

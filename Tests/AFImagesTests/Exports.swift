@@ -1,0 +1,6 @@
+// What the tests of this target share.
+@_exported public import AFImages
+@_exported public import AFNetworkingTesting
+@_exported public import AFTestSupport
+@_exported public import Foundation
+@_exported public import Testing

@@ -1,0 +1,2 @@
+// What the tests of this target share.
+@_exported public import AFTestSupport

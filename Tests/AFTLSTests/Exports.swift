@@ -1,0 +1,3 @@
+// What the tests of this target share.
+@_exported public import AFNetworkingTesting
+@_exported public import AFTestSupport
