@@ -231,7 +231,10 @@ struct CacheThreatTests {
         await session.settled()
         server.signal("go")
         #expect(try await outcomes.first().text == "0")
-        await session.settled()
+        // A response is stored after its task has ended.
+        let cache = try #require(session.configuration.urlCache)
+        let request = URLRequest(url: server.url("/1"))
+        try await eventually { cache.cachedResponse(for: request)?.data == Data("\(later)".utf8) }
 
         #expect(try await session.outcome(of: server.url("/1")).text == "\(later)")
         #expect(server.requests.count == 2)
