@@ -42,7 +42,7 @@ import Testing
 
     /// Read once.
     private static let surface = Result {
-        let modules = ["AFNetworking", "AFNetworkingXML", "AFImages"]
+        let modules = ["AFSerialization", "AFNetworking", "AFNetworkingXML", "AFImages"]
         return try SourceSurface(folders: modules.map { root.appendingPathComponent("Sources/\($0)") })
     }
 
