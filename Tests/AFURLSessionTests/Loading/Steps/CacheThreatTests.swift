@@ -189,19 +189,23 @@ struct CacheThreatTests {
     }
 
     @Test func `T-CAC-11 a 304 that comes late does not take the place of the newer response`() async throws {
+        let isChanged = Watched(false)
         server.route("GET", "/1") { [self] request in
             guard request.headers["If-None-Match"] != nil else {
                 return ServerReply.text("v1").header("ETag", "\"1\"").header("Cache-Control", "max-age=0")
             }
-            return request.headers["X-Late"] == nil
-                ? fresh(.text("v2")).header("ETag", "\"2\"")
-                : fresh(.status(304)).header("ETag", "\"1\"").held(until: "go")
+            return isChanged.change { isChanged in
+                defer { isChanged = true }
+                return isChanged
+                    ? fresh(.text("v2")).header("ETag", "\"2\"")
+                    : fresh(.status(304)).header("ETag", "\"1\"").held(until: "go")
+            }
         }
         _ = try await session.outcome(of: server.url("/1"))
         await session.settled()
-        let late = URLRequest("GET", server.url("/1"), fields: ["X-Late": "yes"])
-        session.dataTask(with: late, completionHandler: outcomes.handler).resume()
-        try await server.waitForRequests(2)
+        session.dataTask(with: server.url("/1"), completionHandler: outcomes.handler).resume()
+        // Recorded requests may not have been answered yet, and threads of the server overtake each other.
+        try await isChanged.wait("the answer") { $0 }
         #expect(try await session.outcome(of: server.url("/1")).text == "v2")
         await session.settled()
         server.signal("go")
@@ -217,16 +221,18 @@ struct CacheThreatTests {
         later: Int
     ) async throws {
         let dates = ["Sun, 06 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:38 GMT"]
-        server.route("GET", "/1") { request in
-            // Which of them is the first does not depend on the threads of the server.
-            let number = request.headers["X-Late"] == nil ? 1 : 0
+        let count = Watched(0)
+        server.route("GET", "/1") { _ in
+            let number = count.change { count in
+                defer { count += 1 }
+                return count
+            }
             let reply = ServerReply.text("\(number)").header("Cache-Control", "max-age=2000000000")
                 .header("Date", dates[number == later ? 1 : 0])
             return number == 0 ? reply.held(until: "go") : reply
         }
-        let late = URLRequest("GET", server.url("/1"), fields: ["X-Late": "yes"])
-        session.dataTask(with: late, completionHandler: outcomes.handler).resume()
-        try await server.waitForRequests(1)
+        session.dataTask(with: server.url("/1"), completionHandler: outcomes.handler).resume()
+        try await count.wait("the answer") { $0 == 1 }
         #expect(try await session.outcome(of: server.url("/1")).text == "1")
         await session.settled()
         server.signal("go")
