@@ -318,8 +318,9 @@ let package = Package(
         .testTarget(
             name: "AFDocumentationTests",
             dependencies: [
-                "AFImages", "AFNetworking", "AFNetworkingXML", "AFSecurity", "AFState", "AFURLSession", "AFURLTypes",
-                "AFTLS", "AFNetworkingTesting", "AFTestSupport",
+                "AFImages", "AFNetworking", "AFNetworkingXML", "AFSecurity", "AFSerialization", "AFState",
+                "AFURLSession",
+                "AFURLTypes", "AFTLS", "AFNetworkingTesting", "AFTestSupport",
             ],
             swiftSettings: strict
         ),

@@ -4,6 +4,7 @@ import Testing
 @testable import AFImages
 @testable import AFNetworking
 @testable import AFNetworkingTesting
+@testable import AFSerialization
 @testable import AFState
 @testable import AFTLS
 @testable import AFURLSession

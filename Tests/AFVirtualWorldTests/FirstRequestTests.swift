@@ -2,8 +2,18 @@ import AFURLSession
 import AFVirtualWorld
 import Testing
 
+/// The first of them is the example of `Docs/Internals/VirtualWorld.md`.
 @Suite("A request in a virtual world")
 final class FirstRequestTests: WorldSuite {
+    @Test func `a peer that stalls in its body is timed out`() {
+        world.script("api.test", .expectRequest, .reply("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhel"), .stall)
+
+        let events = world.get("http://api.test/", idleTimeout: .seconds(10))
+        world.run()
+
+        #expect(events.all == [.response(200), .data(3), .failed(.timedOut)])
+    }
+
     @Test func `a scripted answer arrives`() {
         world.script(
             "api.test",
@@ -16,16 +26,6 @@ final class FirstRequestTests: WorldSuite {
 
         #expect(events.all == [.response(200), .data(5), .finished])
         #expect(events.body == "hello")
-    }
-
-    /// The example of `Docs/Internals/VirtualWorld.md`.
-    @Test func `a peer that stalls in its body is timed out`() {
-        world.script("api.test", .expectRequest, .reply("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhel"), .stall)
-
-        let events = world.get("http://api.test/", idleTimeout: .seconds(10))
-        world.run()
-
-        #expect(events.all == [.response(200), .data(3), .failed(.timedOut)])
     }
 
     @Test func `a stalled body fails after the idle interval`() {

@@ -32,7 +32,7 @@ import Dispatch
             } failure: { _, _ in
             }
             if let other = other.withLock({ $0 }) {
-                let task = super.dataTask(with: other) { [queues] _, _, _ in
+                let task = super.dataTask(with: other, uploadProgress: nil, downloadProgress: nil) { [queues] _, _, _ in
                     queues.add("the other: \(Queues.current)")
                 }
                 others.add(task)
@@ -189,7 +189,7 @@ import Dispatch
             completionHandler: TaskCompletionHandler?
         ) -> URLSessionDataTask {
             completionHandler?(nil, ["canned"], nil)
-            return super.dataTask(with: request, completionHandler: nil)
+            return super.dataTask(with: request, uploadProgress: nil, downloadProgress: nil, completionHandler: nil)
         }
     }
 

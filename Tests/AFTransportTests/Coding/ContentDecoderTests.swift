@@ -1,4 +1,6 @@
 import AFLoop
+import AFTestSupport
+import AFWire
 import CAFZlib
 import Foundation
 

@@ -1,3 +1,5 @@
+import AFTestSupport
+import AFWire
 import Foundation
 
 @testable import AFTransport

@@ -21,7 +21,8 @@ extension SecuredTests {
                 servedChain: served ?? [leaf],
                 host: host,
                 anchors: .certificates([authority.certificate]),
-                at: Date(timeIntervalSince1970: TimeInterval(now))
+                at: now,
+                securityLevel: ServerTrust.usualSecurityLevel
             )
         }
 

@@ -19,10 +19,10 @@ struct ManyHostsTests {
     /// Those whose connections gave way to others leave nothing behind.
     @Test func `that it has talked to`() throws {
         let world = makeWorld(100) {
-            $0.limits.perHost = 1
-            $0.limits.maximumIdle = 3
+            $0.pool.maximumConnectionsPerHost = 1
+            $0.pool.maximumIdleConnections = 3
             // What closes idle connections would also forget hosts that were left behind.
-            $0.limits.idleTime = LoopInterval(.seconds(1_000_000))
+            $0.pool.idleConnectionTimeout = 1_000_000
         }
         for number in 0..<100 { #expect(world.load("http://h\(number).test/").body == "/") }
         let hosts = try #require(Mirror(reflecting: world.pool).children.first { $0.label == "hosts" })
@@ -35,8 +35,8 @@ struct ManyHostsTests {
     @Test func `that have idle connections`() {
         let growth = CPUTime.growth(from: 100, to: 3_200) { count in
             let world = makeWorld(count) {
-                $0.limits.maximumIdle = count
-                $0.limits.idleTime = LoopInterval(.seconds(1_000_000))
+                $0.pool.maximumIdleConnections = count
+                $0.pool.idleConnectionTimeout = 1_000_000
             }
             for number in 0..<count {
                 world.load("http://h\(number).test/")
@@ -52,7 +52,7 @@ struct ManyHostsTests {
 
     @Test func `that wait for others to close connections`() {
         let growth = CPUTime.growth(from: 100, to: 3_200) { count in
-            let world = makeWorld(count) { $0.limits.total = 4 }
+            let world = makeWorld(count) { $0.pool.maximumConnections = 4 }
             let events = (0..<count).map { world.get("http://h\($0).test/") }
             world.run(events)
             #expect(events.allSatisfy { $0.body == "/" })

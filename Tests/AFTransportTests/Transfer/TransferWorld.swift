@@ -28,7 +28,10 @@ final class TransferWorld: VirtualSystem {
     private lazy var deadlines = DeadlineWatch(loop: loop)
     private lazy var selection = ProxySelection(settings.proxies, agent: defaults.all)
     private lazy var defaults = HeaderDefaults(additionalHeaders: settings.fields, userAgent: "test/1")
-    private lazy var security = SessionSecurity(settings.tls, connectionsPerHost: settings.pool.maximumConnectionsPerHost)
+    private lazy var security = SessionSecurity(
+        settings.tls,
+        connectionsPerHost: settings.pool.maximumConnectionsPerHost
+    )
     private var proxySecurities: [Int: SessionSecurity] = [:]
 
     private func makePool() -> ConnectionPool {

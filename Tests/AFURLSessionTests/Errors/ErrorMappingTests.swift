@@ -1,17 +1,33 @@
+import AFLoop
+import AFTestFixtures
+import AFTransport
 import AFWire
 import Foundation
 import Testing
 
-@testable import AFURLTypes
+@testable import AFURLSession
 
 struct ErrorMappingTests {
     private static let hostile = "\u{1B}[2J\r\nfake: line\u{0}\u{202E}" + String(repeating: "A", count: 100_000)
 
+    private static func failure(_ error: TransferError, _ peer: Endpoint) throws -> LoadFailure {
+        try #require(LoadError.transfer(error).urlError(for: nil, peer: peer).loadFailure)
+    }
+
+    private static func unreachable(_ peer: Endpoint, _ errors: KeyValuePairs<String, Int32>) throws -> LoadFailure {
+        var report = DialReport()
+        report.attempts = errors.compactMap { place, code in
+            SocketAddress(ipv4: place, port: 80).map {
+                DialAttempt(address: $0, outcome: .failed(SystemCallError(.connect, code: code)))
+            }
+        }
+        return try failure(.dial(.unreachable, report), peer)
+    }
+
     @Test func `an error carries Apple's keys and the whole cause`() throws {
         let url = try #require(URL(string: "http://me:CANARY@a.test/x?y"))
         let peer = try RequestURL(url.absoluteString).endpoint
-        let attempt = LoadFailure.Attempt(address: "192.0.2.1:80", outcome: .failed, errno: 111)
-        let failure = LoadFailure.cannotConnect(peer, attempts: [attempt], errno: 111)
+        let failure = try Self.unreachable(peer, ["192.0.2.1": ECONNREFUSED])
 
         let error: any Error = ErrorMapping.error(failure, url: url)
 
@@ -31,12 +47,8 @@ struct ErrorMappingTests {
     @Test func `a printed error says each thing once`() throws {
         let url = try #require(URL(string: "http://a.test/x?y"))
         let peer = try RequestURL(url.absoluteString).endpoint
-        let attempts = [
-            LoadFailure.Attempt(address: "192.0.2.1:80", outcome: .failed, errno: 111),
-            LoadFailure.Attempt(address: "192.0.2.2:80", outcome: .failed, errno: 113),
-        ]
-        let error = ErrorMapping.error(.cannotConnect(peer, attempts: attempts, errno: 111), url: url)
-        let failure = try #require(error.loadFailure)
+        let failure = try Self.unreachable(peer, ["192.0.2.2": EHOSTUNREACH, "192.0.2.1": ECONNREFUSED])
+        let error = ErrorMapping.error(failure, url: url)
         let advice = try #require(failure.advice)
         var details = error.userInfo
         details["Mine"] = 7
@@ -58,29 +70,6 @@ struct ErrorMappingTests {
         )
     }
 
-    @Test(
-        arguments: [
-            (.request, nil, -1000), (.request, .scheme, -1002), (.request, .size, -1103), (.request, .method, -1000),
-            (.request, .header, -1000), (.resources, nil, -1004),
-            (.resources, .nameNotFound, -1003), (.resources, .nameLookup, -1006), (.timeout, nil, -1001),
-            (.lost, .head, -1005), (.malformed, .status, -1017), (.limit, nil, -1103), (.decoding, nil, -1016),
-            (.tls, nil, -1200), (.trust, nil, -1202), (.trust, .date, -1201), (.trust, .unknownRoot, -1203),
-            (.trust, .notYetValid, -1204), (.clientCertificate, nil, -1205), (.clientCertificate, .required, -1206),
-            (.redirect, nil, -1007), (.redirect, .location, -1010), (.redirect, .scheme, -1002),
-            (.authentication, nil, -1013), (.proxy, nil, -1004), (.file, nil, -3003), (.file, .create, -3000),
-            (.file, .open, -3001), (.file, .move, -3005), (.file, .missing, -1100), (.cancelled, nil, -999),
-        ] as [(LoadFailure.Reason, LoadFailure.Detail?, Int)]
-    )
-    func `every reason has the number users search for`(
-        reason: LoadFailure.Reason,
-        detail: LoadFailure.Detail?,
-        code: Int
-    ) {
-        let failure = LoadFailure(reason, detail: detail, phase: .preparing, message: "")
-
-        #expect(ErrorMapping.error(failure, url: nil).errorCode == code)
-    }
-
     @Test(arguments: [
         ("file:///x", -1002), ("http://h%00/", -1000), ("http://h/" + String(repeating: "a", count: 70_000), -1103),
         ("http:///", -1000), ("", -1002), ("a.test", -1002), ("/x", -1002), ("://a.test/", -1002),
@@ -88,24 +77,13 @@ struct ErrorMappingTests {
     func `T-REQ-26 T-REQ-27 a refused URL has its code`(text: String, code: Int) {
         let error = #expect(throws: RequestRejection.self) { try RequestURL(text) }
 
-        #expect(error.map { ErrorMapping.error(LoadFailure($0), url: nil).errorCode } == code)
-    }
-
-    @Test func `a cancelled task is described as Apple does it, an invalidated session by what to do`() {
-        let cancelled = LoadError.cancelled.urlError(for: nil)
-        let invalidated = LoadError.sessionInvalidated.urlError(for: nil)
-
-        #expect(cancelled.code == .cancelled && cancelled.localizedDescription == "cancelled")
-        #expect((cancelled as NSError).localizedDescription == "cancelled")
-        #expect(cancelled.loadFailure?.message == "The load was cancelled.")
-        #expect(invalidated.code == .cancelled && invalidated.loadFailure?.detail == .invalidated)
-        #expect(invalidated.localizedDescription.contains("Make the task in a new session"))
+        #expect(error.map { LoadError.rejected($0).urlError(for: nil).errorCode } == code)
     }
 
     @Test func `a body with GET is too much data, as Apple says`() {
         let failure = LoadFailure(RequestRejection(.body, rule: .bodyNotAllowed))
 
-        #expect(ErrorMapping.code(for: failure) == .dataLengthExceedsMaximum)
+        #expect(failure.kind.code == .dataLengthExceedsMaximum)
         #expect(failure.phase == .preparing)
         #expect(failure.message.contains("Use another method"))
     }
@@ -124,11 +102,11 @@ struct ErrorMappingTests {
     ) throws {
         let peer = try RequestURL("http://a.test/").endpoint
 
-        let failure = LoadFailure(HTTP1Error(kind, detail: "why"), phase: .waitingForHead, peer: peer)
+        let failure = try Self.failure(.wire(HTTP1Error(kind, detail: "why")), peer)
 
         #expect(failure.reason == reason)
         #expect(failure.detail == detail)
-        #expect(failure.message.hasPrefix("Loading from a.test:80 failed: "))
+        #expect(failure.message.contains(" from a.test:80 failed: "))
         #expect(failure.message.hasSuffix(": why."))
     }
 
@@ -136,17 +114,21 @@ struct ErrorMappingTests {
         let peer = try RequestURL("http://a.test/").endpoint
         let shown = Array(Self.hostile.utf8)
         let failures = [
-            shown.withUnsafeBytes {
-                LoadFailure(HTTP1Error(.status, reason: "status line", peer: $0), phase: .waitingForHead, peer: peer)
-            },
+            try Self.failure(
+                .wire(shown.withUnsafeBytes { HTTP1Error(.status, reason: "status line", peer: $0) }),
+                peer
+            ),
             LoadFailure(RequestRejection(.host, rule: .forbiddenByte, at: 1, excerpt: EscapedText(Self.hostile))),
             LoadFailure(RequestRejection(.fieldValue, rule: .control, at: 1, field: EscapedText(Self.hostile))),
-            LoadFailure.cannotResolve(peer, isKnownMissing: true, explanation: Self.hostile),
+            try Self.failure(
+                .dial(.unresolved(ResolutionFailure(.notFound, message: Self.hostile)), DialReport()),
+                peer
+            ),
             LoadFailure(
-                RedirectFailure.unusable(
-                    RequestRejection(.host, rule: .forbiddenByte, at: 1, excerpt: EscapedText(Self.hostile))
+                .redirect(
+                    .unusable(RequestRejection(.host, rule: .forbiddenByte, at: 1, excerpt: EscapedText(Self.hostile)))
                 ),
-                from: peer
+                peer: peer
             ),
         ]
 
@@ -162,15 +144,11 @@ struct ErrorMappingTests {
 
     @Test func `a description lists the addresses that were tried`() throws {
         let peer = try RequestURL("http://a.test/").endpoint
-        let failure = LoadFailure.timeout(
-            phase: .connecting,
-            peer: peer,
-            interval: .milliseconds(1500),
-            attempts: [
-                .init(address: "[2001:db8::1]:80", outcome: .timedOut),
-                .init(address: "192.0.2.1:80", outcome: .failed, errno: 113),
-            ]
-        )
+        var failure = try Self.failure(.timedOut(.connecting, .milliseconds(1500)), peer)
+        failure.attempts = [
+            .init(address: "[2001:db8::1]:80", outcome: .timedOut),
+            .init(address: "192.0.2.1:80", outcome: .failed, errno: 113),
+        ]
 
         let lines = failure.description.split(separator: "\n")
         #expect(lines.first?.contains("nothing happened for 1.5 seconds") == true)
@@ -201,7 +179,7 @@ struct ErrorMappingTests {
 
     @Test func `what happened and what to change are told apart, for people and for code`() throws {
         let peer = try RequestURL("http://a.test/").endpoint
-        let failure = LoadFailure.timeout(phase: .connecting, peer: peer, interval: .milliseconds(500))
+        let failure = try Self.failure(.timedOut(.connecting, .milliseconds(500)), peer)
 
         let happened = "Connecting to a.test:80 failed: nothing happened for 0.5 seconds."
         let advice = "Raise timeoutInterval if the server needs longer."

@@ -1,3 +1,12 @@
+import AFLoop
+import AFNetworkingTesting
+import AFTestFixtures
+import AFTestSupport
+import AFVirtualWorld
+import AFWire
+import Foundation
+import Testing
+
 @testable import AFURLSession
 @testable import AFURLTypes
 

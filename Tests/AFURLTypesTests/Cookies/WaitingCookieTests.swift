@@ -1,3 +1,6 @@
+import AFRequest
+import AFTestFixtures
+import AFTestSupport
 import Foundation
 import Testing
 

@@ -1,3 +1,5 @@
+import AFRequest
+import AFTestFixtures
 import AFWire
 import Foundation
 import Testing

@@ -1,9 +1,8 @@
-import AFURLSession
 import Foundation
 import Testing
 import afnet
 
-@testable import AFURLTypes
+@testable import AFURLSession
 
 /// Messages speak of the command line, and not of the library.
 @Suite struct FailureTextTests {
