@@ -95,10 +95,13 @@ def symbol_graphs(folder, *modules):
     shutil.rmtree(ROOT / folder, ignore_errors=True)
     (ROOT / folder).mkdir(parents=True)
     build = Path(output_of("swift", "build", "--show-bin-path"))
-    maps = [*build.glob("*.build/module.modulemap"), *ROOT.glob("Sources/*/module.modulemap")]
+    options = [f"-fmodule-map-file={each}" for each in (*build.glob("*.build/module.modulemap"),
+                                                        *ROOT.glob("Sources/*/module.modulemap"))]
+    # A C module of ours includes another's header.
+    options += [f"-I{each}" for each in ROOT.glob("Sources/*/include")]
     target = json.loads(output_of("swift", "-print-target-info"))["target"]["unversionedTriple"]
     for module in modules:
         must([tool("swift-symbolgraph-extract"), "-module-name", module, "-output-dir", folder, "-minimum-access-level",
               "public", "-emit-extension-block-symbols", "-I", build / "Modules", "-target", target,
-              *(word for each in maps for word in ("-Xcc", f"-fmodule-map-file={each}"))])
+              *(word for each in options for word in ("-Xcc", each))])
     return [json.loads(path.read_text()) for path in sorted((ROOT / folder).glob("*.symbols.json"))]

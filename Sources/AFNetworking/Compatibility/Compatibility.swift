@@ -238,7 +238,7 @@ public let kAFUploadStream3GSuggestedPacketSize = HTTPRequestSerializer.suggeste
 public let kAFUploadStream3GSuggestedDelay: Double = HTTPRequestSerializer.suggested3GDelay
 
 extension HTTPRequestSerializer {
-    /// The same as ``setAuthorizationHeaderFieldWithUsername(_:password:)``.
+    /// The same as ``/AFSerialization/HTTPRequestSerializer/setAuthorizationHeaderFieldWithUsername(_:password:)``.
     public func setAuthorizationHeaderField(withUsername username: String, password: String) {
         setAuthorizationHeaderFieldWithUsername(username, password: password)
     }
@@ -249,7 +249,7 @@ extension HTTPRequestSerializer {
         setValue("Token token=\"\(token)\"", forHTTPHeaderField: "Authorization")
     }
 
-    /// ``request(withMethod:urlString:parameters:)`` with the error at a pointer, as AFNetworking 3 has it.
+    /// ``/AFSerialization/HTTPRequestSerializer/request(withMethod:urlString:parameters:)`` with the error at a pointer, as AFNetworking 3 has it.
     ///
     /// - Returns: The request, which you can change. If it cannot be made, one without a URL: its task fails before
     ///   anything is sent.
@@ -265,7 +265,7 @@ extension HTTPRequestSerializer {
         return NSMutableURLRequest(made ?? .withoutURL)
     }
 
-    /// ``multipartFormRequest(withMethod:urlString:parameters:constructingBodyWith:)`` with the error at a pointer.
+    /// ``/AFSerialization/HTTPRequestSerializer/multipartFormRequest(withMethod:urlString:parameters:constructingBodyWith:)`` with the error at a pointer.
     ///
     /// - Returns: The request, which you can change. If it cannot be made, one without a URL: its task fails before
     ///   anything is sent.
