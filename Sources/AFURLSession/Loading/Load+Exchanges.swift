@@ -30,11 +30,9 @@ extension Load {
     /// The same as it is sent.
     var ownWire: OwnRequest {
         guard let request = memory?.replacement, let handle else { return self.request }
-        return OwnRequest(
-            Result { () throws(RequestRejection) in
-                try body.freeze(request, with: handle.session.headers, settings: session.settings)
-            }
-        )
+        return OwnRequest { () throws(RequestRejection) in
+            try body.freeze(request, with: handle.session.headers, settings: session.settings)
+        }
     }
 
     /// The server of the exchange that is under way, was the last, or comes next.

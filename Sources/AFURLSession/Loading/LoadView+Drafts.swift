@@ -26,13 +26,13 @@ extension LoadView {
         let wire: OwnRequest
         if let former = next.former {
             request = next.request
-            wire = frozen { () throws(RequestRejection) in
+            wire = OwnRequest { () throws(RequestRejection) in
                 try freeze(request, former: next.keepsBody ? former : nil)
             }
             if let present = presentRequest { history.former = (present, former) }
         } else {
             request = forNetwork(next)
-            wire = frozen { () throws(RequestRejection) in
+            wire = OwnRequest { () throws(RequestRejection) in
                 try freezeForNetwork(request, keepsBody: next.keepsBody)
             }
             history.forNetwork = (request, hasDroppedBody: !next.keepsBody)
@@ -47,10 +47,6 @@ extension LoadView {
         let goesAgain = next.former != nil && next.keepsBody && (try? wire.get())?.body.data == nil
         if goesAgain { draft.body = body } else { body?.close() }
         return draft
-    }
-
-    private func frozen(_ freeze: () throws(RequestRejection) -> WireRequest) -> OwnRequest {
-        OwnRequest(Result(catching: freeze))
     }
 
     // MARK: - After a class of the program

@@ -87,6 +87,10 @@ enum OwnRequest {
         }
     }
 
+    init(catching freeze: () throws(RequestRejection) -> WireRequest) {
+        self.init(Result(catching: freeze))
+    }
+
     func get() throws(RequestRejection) -> WireRequest {
         switch self {
         case .ready(let request): return request

@@ -192,10 +192,10 @@ final class InterceptorStep: LoadStep {
         }
         // The URL protocol class that loaded it may refuse it this time.
         let defaults = load.headers(for: request)
-        let wire = Result { () throws(RequestRejection) in
+        let wire = OwnRequest { () throws(RequestRejection) in
             try load.presentBody.freeze(request, with: defaults, settings: load.session.settings)
         }
-        return loadAnew(request, wire: OwnRequest(wire), draft: &draft)
+        return loadAnew(request, wire: wire, draft: &draft)
     }
 }
 
