@@ -59,6 +59,7 @@ extension LoadView {
 
     /// What the session adds to a request's fields. Secrets stay in the origin that the task began with.
     func headers(for request: URLRequest) -> HeaderDefaults {
+        // A task that has completed sends nothing.
         guard let defaults = handle?.session.headers else {
             return HeaderDefaults(additionalHeaders: [:], decodes: false)
         }

@@ -242,14 +242,15 @@ final class ForeignLoad: TransferSubstitute, DeadlineClient {
             URLAuthenticationChallenge(authenticationChallenge: challenge, sender: sender)
         } answer: { [weak self, weak challenge] given in
             guard let self, let challenge else { return }
-            answered(challenge, given?.disposition ?? .performDefaultHandling, given?.credential)
+            let disposition = given?.disposition ?? .performDefaultHandling
+            answered(challenge, disposition: disposition, credential: given?.credential)
         }
     }
 
     private func answered(
         _ challenge: URLAuthenticationChallenge,
-        _ disposition: URLSession.AuthChallengeDisposition,
-        _ credential: URLCredential?
+        disposition: URLSession.AuthChallengeDisposition,
+        credential: URLCredential?
     ) {
         guard let place = challenges.firstIndex(where: { $0 === challenge }) else { return }
         challenges.remove(at: place)
