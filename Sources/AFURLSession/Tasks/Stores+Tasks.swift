@@ -67,6 +67,7 @@ extension HTTPCookieStorage {
     }
 
     /// The cookies that a task's current request would carry; nil if the session could not load the request's URL.
+    @concurrent
     public func cookies(for task: URLSessionTask) async -> [HTTPCookie]? {
         cookies(of: task)
     }
