@@ -15,6 +15,7 @@ package final class WireRequest: Sendable {
     package let defaults: HeaderDefaults
     /// Where the URL leads.
     package let endpoint: Endpoint
+    private let setsLimits: Bool
     /// The request tells caches what to do.
     package let mentionsCaches: Bool
     /// What the session has derived from the request, for all tasks that send it. The transport does not look at it.
@@ -81,12 +82,16 @@ package final class WireRequest: Sendable {
         self.location = location
         self.defaults = defaults
         // Each request is asked for these, and most requests are sent many times.
+        if case .usual = terms.limits { setsLimits = false } else { setsLimits = true }
         endpoint = head.url.endpoint
         mentionsCaches = head.fields.contains("Cache-Control")
     }
 
     package var url: RequestURL { head.url }
     package var method: String { head.method }
+
+    /// The limits that the request sets for itself; nil if it sets none.
+    package var ownLimits: RequestLimits? { setsLimits ? terms.limits.own : nil }
 
     /// Whether it asks for a WebSocket in place of the connection's HTTP.
     package var opensWebSocket: Bool { terms.webSocket != nil }

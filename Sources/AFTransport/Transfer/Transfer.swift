@@ -444,7 +444,7 @@ package final class Transfer: PoolClient, DeadlineClient {
         leaveQueue()
         renewKey()
         times.queueStarted = loop.now
-        if let interval = LoopInterval.limit(request.terms.limits.own?.queueTimeout?.value) ?? pool.queueInterval {
+        if let interval = LoopInterval.limit(request.ownLimits?.queueTimeout?.value) ?? pool.queueInterval {
             queueDeadline = loop.now + interval
         }
         noteProgress()

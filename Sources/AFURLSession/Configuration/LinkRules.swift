@@ -16,9 +16,9 @@ struct LinkRules: Sendable, Hashable {
     }
 
     /// The request's own rules take precedence over the session's, but never widen them.
-    func terms(for request: OwnLimits) -> LinkTerms {
+    func terms(for request: RequestLimits?) -> LinkTerms {
         var terms = terms
-        guard let request = request.own else { return terms }
+        guard let request else { return terms }
         if let own = request.serviceType.flatMap(URLRequest.NetworkServiceType.init) { terms.mark(own.marking) }
         terms.avoidsCellular = terms.avoidsCellular || !request.allowsCellular
         return terms

@@ -40,7 +40,7 @@ final class CacheRefresh: TransferClient, RequestOwner {
         guard !session.isInvalidated, var key = try? session.connectionKey(for: request, judgedBy: nil),
             session.beginRefresh(of: hit.entry.id)
         else { return }
-        key.follow(session.settings.link.terms(for: request.terms.limits))
+        key.follow(session.settings.link.terms(for: request.ownLimits))
         let refresh = CacheRefresh(hit, question: question, security: key.security, load: load)
         let transfer = Transfer(
             request,

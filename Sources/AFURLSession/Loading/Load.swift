@@ -162,7 +162,7 @@ final class Load {
     }
 
     private func limit(of request: OwnRequest) -> LoopInterval? {
-        if case .ready(let wire) = request { return LoopInterval.limit(wire.terms.limits.own?.resourceTimeout?.value) }
+        if case .ready(let wire) = request { return LoopInterval.limit(wire.ownLimits?.resourceTimeout?.value) }
         return LoopInterval.limit(handle?.originalRequest?.timeoutIntervalForResource)
     }
 

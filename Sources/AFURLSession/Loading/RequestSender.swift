@@ -24,7 +24,7 @@ struct RequestSender {
         if let route = key.route {
             for step in session.steps.addingFields { key = step.address(key, by: route, for: request, of: load) }
         }
-        key.follow(session.settings.link.terms(for: request.terms.limits))
+        key.follow(session.settings.link.terms(for: request.ownLimits))
         load.leaveTime()
         let transfer = Transfer(
             request,
