@@ -162,8 +162,8 @@ struct RequestPreparer {
 
     /// Ends the present attempt, and begins the next one with what it needs of this one.
     func retry(after wait: Duration, leaving outcome: ExchangeOutcome) {
-        guard let memory = load.memory, let interception = memory.interception, load.take(.again) == .prepare else {
-            return
+        guard let memory = load.memory, let interception = memory.interception else {
+            return load.fail(.fault("another attempt without interceptors"))
         }
         load.trace?.retries(as: interception.attempt + 1, after: wait)
         var repetition = Interception.Repetition()
