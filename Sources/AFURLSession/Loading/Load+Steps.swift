@@ -3,7 +3,7 @@ import AFTransport
 import AFWire
 import Foundation
 
-// What a load leaves to its steps, `LoadSteps` has their order, and to those who act on what they answer.
+// What a load leaves to its steps, and to those who act on what the steps answer. `LoadSteps` has their order.
 
 extension Load: LoadView {
     var delivered: DeliveredResponse {
@@ -12,9 +12,9 @@ extension Load: LoadView {
 
     // MARK: - Preparing a request
 
-    func begin(_ draft: RequestDraft) { RequestPreparer(self).begin(draft, from: .interceptors) }
+    func begin(_ draft: consuming RequestDraft) { RequestPreparer(self).begin(draft) }
 
-    func prepare(_ draft: RequestDraft, from entry: LoadSteps.Entry) {
+    func prepare(_ draft: consuming RequestDraft, from entry: LoadSteps.Entry) {
         RequestPreparer(self).prepare(draft, from: entry)
     }
 

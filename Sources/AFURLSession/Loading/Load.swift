@@ -128,8 +128,8 @@ final class Load {
         trace?.resumed()
         guard !session.isInvalidated else { return fail(.sessionInvalidated) }
         ownCache = session.cacheThatMayChange()
+        guard let date = order.date else { return begin(ownDraft(request)) }
         var draft = ownDraft(request)
-        guard let date = order.date else { return begin(draft) }
         draft.history = DraftHistory()
         draft.history?.date = date
         prepare(draft, from: .date)

@@ -8,8 +8,8 @@ struct RequestDraft {
     var wire: OwnRequest
     /// Whether the request keeps the body of its task.
     var keepsBody = true
-    /// The request with its cookies and credentials, if a step wanted to see them.
-    var withFields: WireRequest?
+    /// The request without the cookies and credentials that `wire` has, once a step has wanted to see them.
+    private(set) var withoutFields: WireRequest?
     /// The body of the former request, if it goes again and the request itself does not hold it.
     var body: (any BodySource)?
     /// Whether interceptors of the task's own request may want to change it.
@@ -23,6 +23,19 @@ struct RequestDraft {
 
     init(_ wire: OwnRequest) {
         self.wire = wire
+    }
+
+    var hasFields: Bool { withoutFields != nil }
+
+    /// Puts a request with its cookies and credentials in place of the one without.
+    mutating func add(_ fields: (WireRequest) -> WireRequest) {
+        guard !hasFields, case .ready(let request) = wire else { return }
+        (wire, withoutFields) = (.ready(fields(request)), request)
+    }
+
+    /// They may have changed: they are added anew.
+    mutating func dropFields() {
+        if let request = withoutFields.take() { wire = .ready(request) }
     }
 }
 

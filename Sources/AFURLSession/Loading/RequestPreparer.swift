@@ -12,12 +12,7 @@ struct RequestPreparer {
 
     /// The time of the task begins, and the consumer does what it has to do first: a download that resumes asks for the
     /// rest. Then the steps prepare the request.
-    func begin(_ draft: RequestDraft, from entry: LoadSteps.Entry) {
-        begin(draft, from: load.session.steps.place(of: entry))
-    }
-
-    private func begin(_ draft: RequestDraft, from place: Int) {
-        var draft = draft
+    func begin(_ draft: consuming RequestDraft) {
         if let request = draft.history?.replacement {
             load.memory(beginningWith: request).replacement = request
             load.becomes(request)
@@ -25,20 +20,19 @@ struct RequestPreparer {
         }
         load.restartTime(of: draft.wire)
         switch load.consumer.prepare(for: load) {
-        case .nothing: prepare(draft, from: place)
-        // It calls `restart`.
-        case .later: load.wait(.preparing(draft, next: place), asking: nil) { _ in }
+        case .nothing: prepare(draft, from: .interceptors)
+        // It calls `restart`, which begins with another draft.
+        case .later: load.wait(.preparing(draft, next: 0), asking: nil) { _ in }
         case .loadsItself: _ = load.take(.accepted)
         }
     }
 
     /// Lets the steps prepare a request, then sends it.
-    func prepare(_ draft: RequestDraft, from entry: LoadSteps.Entry) {
+    func prepare(_ draft: consuming RequestDraft, from entry: LoadSteps.Entry) {
         prepare(draft, from: load.session.steps.place(of: entry))
     }
 
-    private func prepare(_ draft: RequestDraft, from place: Int) {
-        var draft = draft
+    private func prepare(_ draft: consuming RequestDraft, from place: Int) {
         let steps = load.session.steps.preparing
         for place in place..<steps.count {
             let preparation = steps[place].prepare(&draft, of: load)
@@ -50,7 +44,7 @@ struct RequestPreparer {
         RequestSender(load).send(draft)
     }
 
-    private func obey(_ preparation: Preparation, draft: RequestDraft, next place: Int) {
+    private func obey(_ preparation: Preparation, draft: consuming RequestDraft, next place: Int) {
         switch preparation {
         case .goOn: prepare(draft, from: place)
         case .goOnWith(let request, let isAnew):
@@ -59,10 +53,9 @@ struct RequestPreparer {
             prepare(draft, from: place)
         case .goOnAt(let entry): prepare(draft, from: entry)
         case .withFields:
-            var draft = draft
-            draft.withFields = (try? draft.wire.get()).map { load.addingStepFields(to: $0) }
+            draft.add { load.addingStepFields(to: $0) }
             prepare(draft, from: place - 1)
-        case .begin: begin(draft, from: place)
+        case .begin: begin(draft)
         case .later(let program, let time, let begin):
             wait(draft, next: place, asking: program, time: time, begin: begin)
         case .offered(let request, let begin):
@@ -165,6 +158,7 @@ struct RequestPreparer {
         guard let memory = load.memory, let interception = memory.interception else {
             return load.fail(.fault("another attempt without interceptors"))
         }
+        guard load.take(.again) == .prepare else { return }
         load.trace?.retries(as: interception.attempt + 1, after: wait)
         var repetition = Interception.Repetition()
         let isForeign = memory.foreign != nil

@@ -13,7 +13,7 @@ struct RequestSender {
         session = load.session
     }
 
-    func send(_ draft: RequestDraft) {
+    func send(_ draft: consuming RequestDraft) {
         guard case .ready(let request) = draft.wire else { return }
         var key: ConnectionKey
         do throws(LoadError) {
@@ -68,10 +68,10 @@ struct RequestSender {
         load.memory(beginningWith: present).unaddressed = request
     }
 
-    private func start(_ transfer: Transfer, with request: WireRequest, draft: RequestDraft) {
+    private func start(_ transfer: Transfer, with request: WireRequest, draft: consuming RequestDraft) {
         if let body = draft.body { return sendAgain(body, of: request, with: transfer) }
         guard !load.isPrepared(for: request) else {
-            let request = draft.withFields == nil ? load.addingStepFields(to: request) : request
+            let request = draft.hasFields ? request : load.addingStepFields(to: request)
             return transfer.start(request, priority: load.priority, body: request.body.data.map(DataBody.init))
         }
         guard let task = load.handle else { return }

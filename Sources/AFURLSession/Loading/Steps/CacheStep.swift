@@ -20,19 +20,19 @@ final class CacheStep: LoadStep {
     func prepare(_ draft: inout RequestDraft, of load: any LoadView) -> Preparation {
         guard case .ready(let request) = draft.wire else { return .goOn }
         let (session, cache) = (load.session, load.cache)
-        if draft.withFields == nil {
+        let policy = request.cachePolicy ?? session.settings.cachePolicy
+        if !draft.hasFields {
             draft.cacheTicket = cache.ticket
             draft.cookieEpoch = session.epoch(ofCookiesAddedTo: request)
+            guard cache.mayHelp(request, policy: policy) else { return .goOn }
+            // The cache tells responses that vary by cookies or credentials apart by these fields. A body that is not
+            // ready yet changes the head, but then the cache has no answer.
+            if draft.body == nil, load.isPrepared(for: request) { return .withFields }
         }
-        let policy = request.cachePolicy ?? session.settings.cachePolicy
-        guard cache.mayHelp(request, policy: policy) else { return .goOn }
-        // The cache tells responses that vary by cookies or credentials apart by these fields. A body that is not ready
-        // yet changes the head, but then the cache has no answer.
-        if draft.withFields == nil, draft.body == nil, load.isPrepared(for: request) { return .withFields }
         let security = request.endpoint.scheme == .https ? session.currentSecurity() : nil
         let isDecidedElsewhere = load.mayBeDecidedElsewhere(at: request.endpoint)
         let question = CacheQuestion(
-            request: draft.withFields ?? request,
+            request: request,
             policy: policy,
             scope: load.scopeForStoring(request.endpoint, under: security, isDecidedElsewhere: isDecidedElsewhere),
             cookies: draft.cookieEpoch,
@@ -48,7 +48,7 @@ final class CacheStep: LoadStep {
                     reply { [self] draft, load in
                         // What the cache found may have changed while the task was suspended: look it up again.
                         guard load.memory?.takePostponement() != true else {
-                            draft.withFields = nil
+                            draft.dropFields()
                             return .goOnAt(.security)
                         }
                         return act(on: finding, of: question, under: security, asked: asked, draft: &draft, load: load)
