@@ -1,5 +1,7 @@
 /// A queue: what was added first is taken first. It keeps its storage as long as that is small.
 ///
+/// To add and to take an element is constant time, taken over many; `contains` and `remove` look at all.
+///
 /// Public and inlinable as `Lock` is: unspecialized, each use costs a thousand instructions.
 public struct Fifo<Element> {
     @usableFromInline

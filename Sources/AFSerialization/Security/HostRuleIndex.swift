@@ -15,8 +15,9 @@ enum HostRuleMatch: Equatable {
     }
 }
 
-/// The rules of a policy by their hosts. A host is looked up with each domain above it, so the number of rules does not
-/// matter.
+/// The rules of a policy by their hosts.
+///
+/// A look-up takes a step for the host and for each domain above it, however many rules there are.
 struct HostRuleIndex: Sendable {
     private var matches: [HostPattern: HostRuleMatch] = [:]
 

@@ -1,4 +1,6 @@
 /// The part of a store that needs no disk. A value that the store's lock guards.
+///
+/// A URL is found in constant time among all, and then each of its variants, at most `variantLimit`, is looked at.
 struct CacheState {
     /// How many bytes may wait for a slow disk; an entry beyond that is kept in memory only.
     private static let pendingLimit = 8 << 20

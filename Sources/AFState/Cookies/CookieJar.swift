@@ -2,7 +2,7 @@
 /// the time.
 ///
 /// Cookies are kept by domain. A host is looked up with each of its parents, so the cookies of other domains cost a
-/// request nothing.
+/// request nothing. A look-up takes a step for each label of the host and each cookie of the domains it finds.
 package struct CookieJar: Sendable {
     package struct Domain: Sendable {
         /// The registrable domain. When there are too many cookies, the limit counts them by it.

@@ -3,7 +3,8 @@ package import AFWire
 /// The names under which other parties register names, so that no server may set a cookie for all names below one:
 /// `com`, `co.uk`, `github.io` (https://publicsuffix.org).
 ///
-/// A name of one label is always a public suffix. Constants only: a newer list is another object.
+/// A name of one label is always a public suffix. Constants only: a newer list is another object. A name is looked up
+/// with each name above it, at most two searches in the list for each label.
 package final class PublicSuffixes: Sendable {
     private enum Rules: Sendable {
         case table(PublicSuffixTable)

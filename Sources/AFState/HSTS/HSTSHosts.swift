@@ -4,7 +4,8 @@ import FoundationEssentials
 /// The hosts of a store, and which of them goes when a server has it learn too many.
 ///
 /// What servers have the store learn is limited for each site as well: a site that makes up names loses its own, and
-/// needs as many sites as the store has room for to drive out another.
+/// needs as many sites as the store has room for to drive out another. A host is found in constant time; to learn or
+/// forget one is logarithmic in their number.
 struct HSTSHosts: Sendable {
     /// A server cannot make the store remember more hosts.
     static let capacity = 10_000

@@ -3,7 +3,7 @@ internal import CAFOpenSSL
 /// The certificates of some PEM texts, each of which is read when a chain may lead to it.
 ///
 /// Reading one takes OpenSSL a tenth of a millisecond, most of it for the key. A system has 140,
-/// a program meets a few of them.
+/// a program meets a few of them. Found in constant time by the key of their subject.
 struct RootIndex: Sendable {
     private struct Root: Sendable {
         let der: [UInt8]

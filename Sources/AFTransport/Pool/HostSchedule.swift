@@ -17,6 +17,8 @@ enum HostWant: Comparable {
 /// The connections of a host come to rest and are taken again with every request. So a host keeps its place as long as
 /// its date only becomes later, or goes: `first` puts right what stands in front. Of equal dates, that of the host goes
 /// first that was added first: a simulated run must be the same each time.
+///
+/// A host whose date becomes later costs nothing until it stands in front; all else is logarithmic in their number.
 struct HostSchedule {
     /// What has the date.
     enum Subject {

@@ -15,6 +15,9 @@ package struct WaitTicket {
 }
 
 /// Requests waiting for a connection, by priority and then in order of arrival.
+///
+/// To add, move, remove or take one is logarithmic in their number, and to see the first is constant. `first(where:)`
+/// looks at those in front of the one that fits.
 package struct WaitQueue<Waiter: QueuedWaiter> {
     /// The highest priority has the smallest key.
     private var waiters = Heap<Float, Waiter>()

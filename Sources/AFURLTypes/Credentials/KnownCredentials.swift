@@ -8,6 +8,8 @@ package import AFWire
 /// Each entry belongs to the party it was learnt from: scheme, host, port, role, and the host that a caller's `Host`
 /// names; and to the judgement under which that party was accepted. So nothing that one server said is ever told to another,
 /// and a server that laxer rules have accepted gets no password unasked.
+///
+/// A request looks at each entry, of which there are at most `ProvenCredentials.maximumEntries`.
 package struct KnownCredentials {
     struct Entry {
         let party: ChallengingParty

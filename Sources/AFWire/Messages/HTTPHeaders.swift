@@ -3,6 +3,9 @@
 /// All of them live in one heap block of lines, `Name: value` and CR LF, so taking
 /// over a received head is one copy. Strings are made when the caller asks for one. Names
 /// match without regard to the case of ASCII letters, and of no other character.
+///
+/// To find a name looks at the lines from the first one on, and to change one moves the bytes behind it: messages have
+/// a few dozen fields, and the reader of heads has a limit.
 package struct HTTPHeaders: Sendable {
     /// The field lines. A received block may have any optional white space around
     /// its values; every line ends with CR LF.
