@@ -1,5 +1,6 @@
 import AFURLSession
 import AFVirtualWorld
+import Foundation
 import Testing
 
 /// The first of them is the example of `Docs/Internals/VirtualWorld.md`.

@@ -1,3 +1,4 @@
+import CAFLinux
 import Glibc
 
 /// Where a stream socket can connect to: IPv4, IPv6, or a path.

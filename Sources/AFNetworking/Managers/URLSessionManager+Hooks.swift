@@ -1,3 +1,4 @@
+import AFBase
 public import Foundation
 
 // Closures in the place of delegate methods. The manager calls each on its `operationQueue`, after its own work.

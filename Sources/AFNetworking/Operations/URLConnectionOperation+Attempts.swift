@@ -1,3 +1,4 @@
+import AFBase
 import Foundation
 
 /// Attempts to load, each with a connection of its own. All of this runs where the connection is scheduled.

@@ -1,4 +1,5 @@
 import AFBase
+import AFWire
 import Dispatch
 import Foundation
 

@@ -1,3 +1,4 @@
+import AFBase
 import Dispatch
 public import Foundation
 

@@ -1,3 +1,5 @@
+import FoundationEssentials
+
 extension RouteSet {
     /// Cookies.
     ///

@@ -1,3 +1,5 @@
+import FoundationEssentials
+
 /// Ready-made routes that many tests need, installed with one call.
 ///
 /// ```swift

@@ -1,3 +1,5 @@
+import AFWire
+
 /// The cookies that are sent with a request (RFC 6265bis §5.8).
 extension CookieJar {
     private struct Candidate {

@@ -1,6 +1,7 @@
 import AFBase
 package import AFLoop
 package import AFTLS
+import AFWire
 import Dispatch
 
 package protocol HandshakeClient: AnyObject {

@@ -1,5 +1,6 @@
 import AFLoop
 package import AFTLS
+import AFWire
 
 /// Asks the delegate on behalf of a handshake. Answers later, or never.
 package protocol HandshakeDelegate: AnyObject {

@@ -1,3 +1,4 @@
+import AFWire
 package import Foundation
 
 /// A message of either side.

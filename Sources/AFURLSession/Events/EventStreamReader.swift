@@ -1,4 +1,5 @@
 import AFBase
+import AFLoop
 import Foundation
 
 /// Calls closures for the events of a stream, in order, on the delegate queue of the session.

@@ -1,3 +1,5 @@
+import AFBase
+import AFLoop
 import AFTransport
 import AFWire
 import Foundation

@@ -1,3 +1,4 @@
+import AFBase
 import AFTransport
 import AFWire
 import Foundation

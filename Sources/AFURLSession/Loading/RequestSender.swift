@@ -1,3 +1,4 @@
+import AFBase
 import AFLoop
 import AFTransport
 import AFWire

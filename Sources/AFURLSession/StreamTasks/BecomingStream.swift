@@ -1,6 +1,7 @@
 import AFLoop
 import AFTLS
 import AFTransport
+import AFWire
 import Foundation
 
 extension Load {

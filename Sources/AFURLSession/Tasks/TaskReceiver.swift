@@ -1,3 +1,5 @@
+import AFBase
+import AFLoop
 package import Foundation
 
 // How the owner of a task takes its response: see `TaskReceiver`.

@@ -1,3 +1,4 @@
+import AFBase
 package import AFRequest
 import AFState
 import AFWire

@@ -1,5 +1,6 @@
 import AFBase
 package import AFWire
+import FoundationEssentials
 
 extension URLRequest {
     /// The header fields in the order in which they were set, which is the order of the wire. Those that the session

@@ -1,3 +1,5 @@
+import AFTLS
+
 /// Options for credentials, cookies and TLS.
 extension CommandOption {
     static let login: [CommandOption] = [

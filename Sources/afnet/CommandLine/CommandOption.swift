@@ -1,3 +1,5 @@
+import FoundationEssentials
+
 /// One option: its spelling, its text in the help, the commands that take it, and its effect.
 ///
 /// The parser, the help and the completions read the same table, so that they cannot disagree.

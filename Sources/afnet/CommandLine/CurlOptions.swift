@@ -1,3 +1,5 @@
+import FoundationEssentials
+
 /// All options of curl: those that afnet has, with the same meaning, and those that it refuses, with the reason.
 package enum CurlOptions {
     /// One line of the table.

@@ -1,3 +1,5 @@
+import Foundation
+
 /// The texts of `--help` and `afnet help`.
 package enum HelpText {
     private static let textWidth = 79

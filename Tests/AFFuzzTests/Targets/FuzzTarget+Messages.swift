@@ -1,4 +1,5 @@
 import AFNetworkingTesting
+import FoundationEssentials
 
 @testable import AFURLSession
 @testable import AFURLTypes

@@ -1,6 +1,7 @@
 import AFNetworkingTesting
 import AFTLS
 import CAFOpenSSL
+import FoundationEssentials
 import Testing
 
 /// OpenSSL reports each defect as that defect and no other.

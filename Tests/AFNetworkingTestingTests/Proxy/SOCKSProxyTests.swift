@@ -1,4 +1,5 @@
 import AFNetworkingTesting
+import FoundationEssentials
 import Testing
 
 @Suite struct SOCKSProxyTests {

@@ -1,3 +1,5 @@
+import AFBase
+
 @testable import AFNetworking
 
 /// Data tasks of managers that become downloads.

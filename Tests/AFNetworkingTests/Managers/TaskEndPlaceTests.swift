@@ -1,4 +1,5 @@
 import AFBase
+import AFLoop
 import Dispatch
 
 @testable import AFNetworking

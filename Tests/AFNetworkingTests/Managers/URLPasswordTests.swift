@@ -1,3 +1,5 @@
+import AFBase
+
 @testable import AFNetworking
 
 /// Passwords of URLs do not appear in errors and descriptions.

@@ -1,3 +1,4 @@
+import AFBase
 import Dispatch
 
 @testable import AFNetworking

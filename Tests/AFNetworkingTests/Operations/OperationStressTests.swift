@@ -1,3 +1,5 @@
+import AFBase
+
 @testable import AFNetworking
 
 @Suite("Operations by the hundreds")

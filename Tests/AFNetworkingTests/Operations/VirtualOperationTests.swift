@@ -1,5 +1,7 @@
+import AFBase
 import AFLoop
 import AFVirtualWorld
+import AFWire
 
 @testable import AFNetworking
 @testable import AFURLSession

@@ -1,3 +1,5 @@
+import AFWire
+
 @Suite("Requests with queries and forms")
 struct HTTPRequestSerializerTests {
     private let serializer = HTTPRequestSerializer()

@@ -1,3 +1,5 @@
+import AFWire
+
 @Suite("Copies and archives of request serializers")
 struct SerializerCopyTests {
     private let serializer = HTTPRequestSerializer()

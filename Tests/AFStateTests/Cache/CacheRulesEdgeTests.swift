@@ -1,3 +1,4 @@
+import AFRequest
 import AFTLS
 import AFWire
 import Foundation

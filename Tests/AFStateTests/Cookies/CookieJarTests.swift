@@ -1,3 +1,4 @@
+import AFURLTypes
 import AFWire
 import Foundation
 import Testing

@@ -1,3 +1,4 @@
+import AFURLTypes
 import Testing
 
 @testable import AFState

@@ -1,3 +1,4 @@
+import AFBase
 import AFFaults
 import Foundation
 import Testing

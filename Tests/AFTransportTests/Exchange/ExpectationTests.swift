@@ -1,3 +1,4 @@
+import AFLoop
 import Foundation
 
 @testable import AFTransport

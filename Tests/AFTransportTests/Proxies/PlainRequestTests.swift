@@ -1,3 +1,4 @@
+import AFWire
 import Foundation
 
 @testable import AFTransport

@@ -1,3 +1,4 @@
+import AFLoop
 import AFTLS
 import Foundation
 

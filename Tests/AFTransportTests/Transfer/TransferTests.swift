@@ -1,3 +1,5 @@
+import AFLoop
+
 @testable import AFTransport
 
 /// How a transfer obeys its machine.

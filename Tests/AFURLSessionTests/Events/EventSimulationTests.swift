@@ -1,3 +1,5 @@
+import AFWire
+
 @testable import AFURLSession
 
 /// Event streams of servers that cut, stall, refuse and come back at random.

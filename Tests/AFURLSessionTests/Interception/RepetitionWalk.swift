@@ -1,3 +1,5 @@
+import AFWire
+
 @testable import AFURLSession
 @testable import AFURLTypes
 

@@ -1,3 +1,5 @@
+import AFWire
+
 /// URLs whose host ends with a dot: the resolver and the server get the dot, and all else is as without it.
 @Suite("Absolute names")
 struct AbsoluteNameTests {

@@ -1,3 +1,5 @@
+import AFWire
+
 @Suite("Asking before a body is sent")
 struct ExpectationTests {
     private static let plain = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"

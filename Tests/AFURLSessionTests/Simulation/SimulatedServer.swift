@@ -1,3 +1,5 @@
+import AFWire
+
 /// What the servers of a conversation saw and said.
 final class ServerBook {
     struct Note {

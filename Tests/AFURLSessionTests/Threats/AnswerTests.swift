@@ -1,3 +1,5 @@
+import AFWire
+
 /// Answers that only look as if something had to be done about them.
 @Suite("Answers as they are")
 final class AnswerTests: WorldSuite {

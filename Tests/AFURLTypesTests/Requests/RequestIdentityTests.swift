@@ -1,3 +1,4 @@
+import AFRequest
 import AFWire
 import Foundation
 import Testing

@@ -1,3 +1,4 @@
+import AFBase
 import AFRequest
 import AFState
 import AFWire

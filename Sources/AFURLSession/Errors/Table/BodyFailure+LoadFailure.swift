@@ -1,5 +1,6 @@
 import AFTransport
 import AFWire
+import Foundation
 
 // Rows for bodies: those of requests that could not be sent, and those of responses that could not be decoded.
 extension LoadFailure {

@@ -1,3 +1,4 @@
+import AFLoop
 import AFTransport
 package import AFWire
 package import Foundation

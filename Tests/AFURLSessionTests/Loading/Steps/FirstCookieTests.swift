@@ -1,3 +1,4 @@
+import AFWire
 import Dispatch
 
 @testable import AFState

@@ -1,3 +1,5 @@
+import AFWire
+
 /// What the servers of a walk have to complain about.
 final class SiteBook {
     private(set) var violations: [String] = []

@@ -1,3 +1,4 @@
+import AFBase
 package import AFNetworkingTesting
 package import AFURLSession
 package import Foundation

@@ -1,3 +1,5 @@
+import AFLoop
+
 /// The time of day: it goes with the virtual clock, and a test may set it.
 package final class VirtualWallClock {
     private let clock: VirtualClock

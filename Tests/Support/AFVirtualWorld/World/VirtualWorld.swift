@@ -1,5 +1,6 @@
 import AFBase
 import AFLoop
+import AFTestSupport
 package import AFURLSession
 @_exported public import AFVirtualSystem
 package import Foundation
