@@ -223,7 +223,7 @@ let package = Package(
         ),
         .testTarget(
             name: "AFTLSTests",
-            dependencies: ["AFTLS", "AFTestSupport", "CAFOpenSSL", "AFNetworkingTesting", "AFFaults"],
+            dependencies: ["AFBase", "AFTLS", "AFTestSupport", "CAFOpenSSL", "AFNetworkingTesting", "AFFaults"],
             swiftSettings: strict
         ),
         .testTarget(
@@ -237,8 +237,8 @@ let package = Package(
         .testTarget(
             name: "AFStateTests",
             dependencies: [
-                "AFBase", "AFTestFixtures", "AFTestSupport", "AFState", "AFURLTypes", "AFWire", "AFLoop", "AFTLS",
-                "AFNetworkingTesting", "AFVirtualSystem", "AFFaults", "CAFLinux",
+                "AFBase", "AFRequest", "AFTestFixtures", "AFTestSupport", "AFState", "AFURLTypes", "AFWire", "AFLoop",
+                "AFTLS", "AFNetworkingTesting", "AFVirtualSystem", "AFFaults", "CAFLinux",
             ],
             swiftSettings: strict
         ),
@@ -253,8 +253,8 @@ let package = Package(
         .testTarget(
             name: "AFNetworkingTests",
             dependencies: [
-                "AFBase", "AFTestSupport", "AFNetworking", "AFSerialization", "AFURLSession", "AFURLTypes", "AFLoop",
-                "AFTLS", "AFNetworkingTesting", "AFVirtualWorld", "AFFaults", "CAFLinux",
+                "AFBase", "AFTestSupport", "AFNetworking", "AFSerialization", "AFURLSession", "AFURLTypes", "AFWire",
+                "AFLoop", "AFTLS", "AFNetworkingTesting", "AFVirtualWorld", "AFFaults", "CAFLinux",
             ],
             swiftSettings: strict
         ),
@@ -303,9 +303,9 @@ let package = Package(
         .testTarget(
             name: "AFURLSessionTests",
             dependencies: [
-                "AFBase", "AFTestFixtures", "AFTestSupport", "AFState", "AFTransport", "AFURLSession", "AFURLTypes",
-                "AFImages", "AFNetworking", "AFSecurity", "AFWire", "AFLoop", "AFTLS", "AFNetworkingTesting",
-                "AFVirtualWorld", "AFFaults", "CAFLinux", "CAFOpenSSL",
+                "AFBase", "AFRequest", "AFTestFixtures", "AFTestSupport", "AFState", "AFTransport", "AFURLSession",
+                "AFURLTypes", "AFImages", "AFNetworking", "AFSecurity", "AFWire", "AFLoop", "AFTLS",
+                "AFNetworkingTesting", "AFVirtualWorld", "AFFaults", "CAFLinux", "CAFOpenSSL",
             ],
             swiftSettings: strict
         ),

@@ -6,49 +6,26 @@ public typealias OSStatus = Int32
 
 /// The call did what was asked.
 public let errSecSuccess: OSStatus = 0
+
 /// An argument is not of the right kind.
 public let errSecParam: OSStatus = -50
+
 /// The certificate is for another host.
 public let errSecHostNameMismatch: OSStatus = -67602
+
 /// A certificate has expired.
 public let errSecCertificateExpired: OSStatus = -67818
+
 /// A certificate is not valid yet.
 public let errSecCertificateNotValidYet: OSStatus = -67819
+
 /// The policy required an answer whether a certificate was revoked, and there is none.
 public let errSecIncompleteCertRevocationCheck: OSStatus = -67635
+
 /// The chain is not trusted.
 public let errSecNotTrusted: OSStatus = -67843
 
 // MARK: - Evaluations
-
-/// How an evaluation ended.
-@nonexhaustive
-public enum SecTrustResultType: UInt32, Hashable, Sendable {
-    /// There was no evaluation.
-    case invalid = 0
-    /// Trusted, because the user said so.
-    case proceed = 1
-    /// Not trusted, because the user said so.
-    case deny = 3
-    /// Trusted.
-    case unspecified = 4
-    /// Not trusted; with other settings it may be.
-    case recoverableTrustFailure = 5
-    /// Not trusted, whatever the settings.
-    case fatalTrustFailure = 6
-    /// Something else went wrong.
-    case otherError = 7
-}
-
-extension SecTrustResultType {
-    init(_ evaluation: TrustEvaluation) {
-        switch evaluation.failure?.reason {
-        case nil: self = .unspecified
-        case .signature, .malformed, .noCertificate, .weakKey, .criticalExtension: self = .fatalTrustFailure
-        default: self = .recoverableTrustFailure
-        }
-    }
-}
 
 extension NSError {
     convenience init(_ failure: TrustFailure) {

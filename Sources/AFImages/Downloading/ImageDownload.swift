@@ -1,6 +1,6 @@
 import AFBase
-public import AFNetworking
-public import Foundation
+import AFNetworking
+import Foundation
 
 /// One download: its task and the task's delegate.
 final class ImageDownload: Sendable {
@@ -93,22 +93,4 @@ struct ImageTaskEnding: Sendable {
 struct ImageWaiter: Sendable {
     /// Called once.
     let answer: @Sendable (Result<DownloadedImage, ImageDownloadFailure>) -> Void
-}
-
-/// Identifies one request for an image. Several requests may share a download.
-public final class ImageDownloadReceipt: Sendable {
-    /// The identifier that was given, or a random one.
-    public let receiptID: UUID
-    let download: ImageDownload
-    let place: ImageDownload.Place
-
-    init(receiptID: UUID, download: ImageDownload, place: ImageDownload.Place) {
-        self.receiptID = receiptID
-        self.download = download
-        self.place = place
-    }
-
-    /// The task, which all requests for the download share. Cancelling it fails all of them;
-    /// ``ImageDownloader/cancelTask(for:)`` cancels only one.
-    public var task: URLSessionDataTask { download.task }
 }

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 
 extension RouteSet {
     /// Routes that answer with the request.
@@ -46,36 +46,6 @@ extension RouteSet {
             }
             return .status(codes[min(turn, codes.count - 1)])
         }
-    }
-}
-
-/// A request as JSON.
-enum Echo {
-    static func of(_ request: RecordedRequest) -> JSONText {
-        let form = FormBody(request.body, type: request.headers["Content-Type"] ?? "")
-        return .object([
-            ("args", arguments(of: request)),
-            ("data", .string(form == nil ? text(request.body) : "")),
-            ("files", .grouped((form?.files ?? []).map { ($0.name, text($0.content)) })),
-            ("form", .grouped(form?.fields ?? [])),
-            ("headers", headers(of: request)),
-            ("json", JSONText.document(request.body) ?? .null),
-            ("method", .string(request.method)),
-            ("url", .string(request.absoluteTarget)),
-        ])
-    }
-
-    static func arguments(of request: RecordedRequest) -> JSONText {
-        .grouped(request.queryItems.map { ($0.name, $0.value ?? "") })
-    }
-
-    static func headers(of request: RecordedRequest) -> JSONText {
-        .grouped(request.headers.fields.map { ($0.name, $0.value) })
-    }
-
-    private static func text(_ bytes: some Collection<UInt8>) -> String {
-        String(validating: bytes, as: UTF8.self)
-            ?? "data:application/octet-stream;base64," + Data(bytes).base64EncodedString()
     }
 }
 

@@ -148,30 +148,6 @@ final class UnarchivableResponseSerializer: HTTPResponseSerializer, @unchecked S
     required init?(coder: NSCoder) { nil }
 }
 
-/// Decodes bodies for a ``DecodingResponseSerializer``.
-///
-/// `JSONDecoder` and `PropertyListDecoder` are such decoders; conform one of your own for another format:
-///
-/// ```swift
-/// extension CBORDecoder: BodyDecoder {
-///     var acceptableContentTypes: Set<String>? { ["application/cbor"] }
-/// }
-/// ```
-///
-/// Called on a concurrent queue, for several bodies at once.
-public protocol BodyDecoder: Sendable {
-    /// The media types of what it decodes, in lower case; nil, unless you say otherwise, for any.
-    var acceptableContentTypes: Set<String>? { get }
-
-    /// Makes a value of a body that is not empty.
-    func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value
-}
-
-extension BodyDecoder {
-    /// Nil: any.
-    public var acceptableContentTypes: Set<String>? { nil }
-}
-
 extension JSONDecoder: BodyDecoder {
     /// Those of ``JSONResponseSerializer``.
     public var acceptableContentTypes: Set<String>? { JSONResponseSerializer.contentTypes }
@@ -194,25 +170,4 @@ public protocol EmptyRepresentable {
 extension Optional: EmptyRepresentable {
     /// Nil.
     public static var emptyValue: Wrapped? { nil }
-}
-
-/// The value of a response without a body, such as one with the status 204.
-///
-/// It can be decoded from any body too.
-public struct EmptyBody: Codable, Hashable, Sendable, EmptyRepresentable {
-    /// The one value there is.
-    public static let emptyValue = EmptyBody()
-
-    /// The one value there is.
-    public init() {}
-
-    /// Accepts any content.
-    public init(from decoder: any Decoder) throws {}
-
-    /// Writes an empty object.
-    public func encode(to encoder: any Encoder) throws {
-        _ = encoder.container(keyedBy: NoKeys.self)
-    }
-
-    private enum NoKeys: CodingKey {}
 }

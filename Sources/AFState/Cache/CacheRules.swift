@@ -1,4 +1,4 @@
-package import AFWire
+import AFWire
 
 /// What may be stored, and when it may be used: RFC 9111 for a private cache, with RFC 5861 (stale responses) and RFC
 /// 8246 (`immutable`). Pure: the caller passes the time, and the rules read and write nothing.
@@ -202,21 +202,4 @@ package enum CacheUse: Sendable {
     case returnCacheDataElseLoad
     case returnCacheDataDontLoad
     case reloadRevalidatingCacheData
-}
-
-/// Where the answer to a request comes from.
-package enum CachePlan: Sendable, Equatable {
-    /// From its server. The request gets those of these fields that it lacks.
-    case network(HTTPHeaders)
-    /// From the cache.
-    case serve
-    /// From the cache if the server confirms the stored response, or if that may stand in for an error. The request gets
-    /// these fields, which ask for the confirmation; there are none if the stored response has no validator.
-    case validate(HTTPHeaders)
-    /// From the cache now. Meanwhile the server is asked, with these fields, whether the response may be used again.
-    case serveAndValidate(HTTPHeaders)
-    /// From nowhere: only the cache may answer, and it cannot.
-    case fail
-
-    static let network = CachePlan.network(HTTPHeaders())
 }

@@ -1,5 +1,4 @@
 package import AFLoop
-package import Foundation
 
 /// Where the body of a request comes from, while it is sent: memory, a file, a stream.
 ///
@@ -42,43 +41,6 @@ package protocol BodyClient: AnyObject {
     func bodyReady()
 }
 
-/// A body in memory, sent from the buffer of its owner.
-package final class DataBody: BodySource {
-    /// Bytes offered to the kernel at once.
-    private static let pieceSize = 256 << 10
-
-    package var client: (any BodyClient)?
-    private let data: Data
-    @exclusivity(unchecked) private var sent = 0
-
-    package init(_ data: Data) {
-        self.data = data
-    }
-
-    package func next() -> BodyStep { sent < data.count ? .ready : .end }
-
-    package func withReady(_ take: (UnsafeRawBufferPointer) -> ChannelWrite) -> ChannelWrite {
-        data.withUnsafeBytes { bytes in
-            take(UnsafeRawBufferPointer(rebasing: bytes[sent..<min(bytes.count, sent + DataBody.pieceSize)]))
-        }
-    }
-
-    package func consume(_ count: Int) {
-        sent += count
-    }
-
-    package var mayReplay: Bool { true }
-
-    package func rewind(_ done: @escaping (BodyFailure?) -> Void) {
-        sent = 0
-        done(nil)
-    }
-
-    package func close() {
-        client = nil
-    }
-}
-
 /// Why the body, and not the connection, kept a request from being sent.
 package enum BodyFailure: Error, Sendable {
     case file(FileFailure)
@@ -92,36 +54,4 @@ package enum BodyFailure: Error, Sendable {
     case noStream
     /// The delegate has no stream to send the body again.
     case exhausted
-}
-
-/// Why a file could not be used: one that is sent, or the file of a download.
-package struct FileFailure: Error, Sendable, Hashable {
-    package enum Fault: Sendable, Hashable {
-        // What is sent. The path is the user's.
-        case notAFileURL
-        case folder
-        /// A FIFO, a socket, a device.
-        case notRegular
-        case open
-        case read
-        /// The file has changed since its length was announced.
-        case changed(announced: Int64, found: Int64)
-
-        // Downloads. The path is that of their folder.
-        case openFolder
-        case create
-        case write
-        case close
-        case name
-    }
-
-    package let fault: Fault
-    package let path: String
-    package let cause: SystemCallError?
-
-    package init(_ fault: Fault, at path: String, cause: SystemCallError? = nil) {
-        self.fault = fault
-        self.path = path
-        self.cause = cause
-    }
 }

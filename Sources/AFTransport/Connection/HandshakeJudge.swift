@@ -1,4 +1,3 @@
-import AFLoop
 package import AFTLS
 import AFWire
 
@@ -13,23 +12,6 @@ package enum HandshakeQuestion {
     case serverTrust(ServerTrust)
     /// The names of the authorities that the server accepts, as DER.
     case identity([[UInt8]])
-}
-
-package enum HandshakeAnswer {
-    /// The server is trusted, whatever the standard evaluation says.
-    case trust
-    case identity(ClientIdentity)
-    /// As if there were no delegate.
-    case standard
-    /// No delegate has a method for the question.
-    case unasked
-    /// The task whose delegate was asked has ended meanwhile.
-    case gone
-    case reject
-    case cancel
-    case none
-    /// The decision of an evaluator on another thread.
-    case evaluated(ServerTrustDecision)
 }
 
 /// Judges one server, once, and remembers what it found as long as the connection lives.

@@ -44,42 +44,6 @@ package enum NamedTimeout: Sendable {
     case connect, tls
 }
 
-/// What stood before a request that waited for a connection.
-package struct QueueReport: Sendable {
-    /// The numbers of tasks that have the connections to the host, some of them at least.
-    package let holders: [Int]
-    /// The connections to the host, those in the making included.
-    package let connections: Int
-    /// How many there may be.
-    package let limit: Int
-    /// Whether the time was that for waiting in the queue.
-    package let isQueueTime: Bool
-
-    package init(holders: [Int], connections: Int, limit: Int, isQueueTime: Bool) {
-        self.holders = holders
-        self.connections = connections
-        self.limit = limit
-        self.isQueueTime = isQueueTime
-    }
-}
-
-/// What a transfer was waiting for.
-package enum TransferPhase: Sendable {
-    /// There is no network.
-    case offline
-    /// The body is being opened, or the delegate is asked for it.
-    case preparing
-    case queued
-    case resolving
-    case connecting
-    /// The way through a proxy is being made.
-    case proxy
-    case securing
-    case sending
-    case waitingForHead
-    case receivingBody
-}
-
 extension TransferError {
     /// A delegate refused the connection, or did not answer in time.
     var isWordOfDelegate: Bool {

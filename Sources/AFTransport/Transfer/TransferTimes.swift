@@ -55,22 +55,3 @@ package struct TransferTimes: Sendable {
     package var remote: SocketAddress? { connection?.remote }
     package var local: SocketAddress? { connection?.local }
 }
-
-/// The interim responses and the trailers of a response: hardly any has them.
-package final class SideHeads: Sendable {
-    package let interim: [ResponseHead]
-    package let trailers: HTTPHeaders?
-
-    private init(_ interim: [ResponseHead], trailers: HTTPHeaders?) {
-        self.interim = interim
-        self.trailers = trailers
-    }
-
-    package static func adding(_ head: ResponseHead, to others: SideHeads?) -> SideHeads {
-        SideHeads((others?.interim ?? []) + [head], trailers: others?.trailers)
-    }
-
-    package static func adding(_ trailers: HTTPHeaders, to others: SideHeads?) -> SideHeads {
-        SideHeads(others?.interim ?? [], trailers: trailers)
-    }
-}

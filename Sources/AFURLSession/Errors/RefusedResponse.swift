@@ -1,4 +1,3 @@
-import AFWire
 public import Foundation
 
 /// A response that a stream of events or lines does not take, and what the server says in its body.
@@ -46,28 +45,4 @@ public struct RefusedResponse: Sendable, Hashable {
 extension URLError {
     /// The response that a stream of events or lines did not take; nil for other errors.
     public var refusedResponse: RefusedResponse? { loadFailure?.refusedResponse }
-}
-
-/// Why a stream does not take a response.
-package struct ResponseRefusal: Error, Sendable {
-    /// What the stream reads.
-    package enum Content: Sendable {
-        case events
-        case jsonLines
-    }
-
-    package enum Cause: Sendable, Equatable {
-        case status
-        case contentType(String)
-    }
-
-    package let content: Content
-    package let cause: Cause
-    package let refused: RefusedResponse
-
-    package init(_ refused: RefusedResponse, cause: Cause, for content: Content) {
-        self.refused = refused
-        self.cause = cause
-        self.content = content
-    }
 }

@@ -1,4 +1,3 @@
-import AFLoop
 import AFTransport
 import AFWire
 import Foundation
@@ -64,28 +63,6 @@ protocol LoadView: RequestOwner {
     var time: TaskTime { get }
     /// Tells the monitors, if there are any.
     var trace: TaskTrace? { get }
-}
-
-/// What the owner of a task has of its response.
-enum DeliveredResponse {
-    case nothing
-    /// The consumer can forget what it has got.
-    case revocable(URLResponse)
-    case taken(URLResponse)
-
-    var response: URLResponse? {
-        switch self {
-        case .nothing: nil
-        case .revocable(let response), .taken(let response): response
-        }
-    }
-
-    var mayStartOver: Bool {
-        switch self {
-        case .nothing, .revocable: true
-        case .taken: false
-        }
-    }
 }
 
 /// What a step makes of a request about to leave.

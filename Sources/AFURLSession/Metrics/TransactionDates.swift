@@ -1,4 +1,3 @@
-import AFLoop
 import AFTransport
 import Foundation
 
@@ -29,23 +28,5 @@ struct TransactionDates: Sendable {
         requestEnd = clock.date(ofPhase: phases.requestEnded)
         responseStart = clock.date(ofPhase: phases.responseStarted)
         responseEnd = clock.date(ofPhase: phases.responseEnded)
-    }
-}
-
-/// Turns moments of the loop's clock into dates.
-struct WallClock: Sendable {
-    private let now: LoopInstant
-    private let date = Date()
-
-    init(now: LoopInstant) {
-        self.now = now
-    }
-
-    func date(of instant: LoopInstant) -> Date {
-        date.addingTimeInterval(-Double(instant.nanoseconds(to: now)) / 1e9)
-    }
-
-    func date(ofPhase instant: LoopInstant?) -> Date? {
-        instant.map(date(of:))
     }
 }

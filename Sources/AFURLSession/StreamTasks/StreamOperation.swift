@@ -1,30 +1,6 @@
 import AFLoop
 import Foundation
 
-/// A read that waits for bytes. Confined to the loop.
-final class StreamRead {
-    typealias Handler = @Sendable (Data?, Bool, (any Error)?) -> Void
-
-    let minimum: Int
-    let maximum: Int
-    let interval: LoopInterval?
-    let isAwaited: Bool
-    let handler: Handler
-    var data = Data()
-    var clock: PausableTimer?
-
-    init(_ minimum: Int, _ maximum: Int, _ timeout: Double, isAwaited: Bool, _ handler: @escaping Handler) {
-        self.maximum = max(0, maximum)
-        self.minimum = min(max(0, minimum), self.maximum)
-        interval = LoopInterval.limit(timeout)
-        self.isAwaited = isAwaited
-        self.handler = handler
-    }
-
-    var isFull: Bool { data.count >= maximum }
-    var isEnough: Bool { data.count >= minimum }
-}
-
 /// A write that waits for room. Confined to the loop.
 final class StreamWrite {
     typealias Handler = @Sendable ((any Error)?) -> Void

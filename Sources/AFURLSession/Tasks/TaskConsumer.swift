@@ -1,5 +1,3 @@
-import AFLoop
-import AFTransport
 import AFWire
 import Foundation
 
@@ -39,24 +37,6 @@ protocol TaskConsumer: AnyObject {
     ///
     /// - Returns: Whether a callback that it has posted calls `delivered` of the task: until then the owner may cancel.
     func completed(_ error: (any Error)?, of load: Load) -> Bool
-}
-
-/// Whether the cache may store the response that a consumer takes.
-enum ResponseCaching {
-    /// It is kept elsewhere, or not at all. What the cache has is a former version of it.
-    case never
-    /// It is none of what a cache has.
-    case apart
-    case always
-    /// The task's delegate is asked.
-    case ifDelegateAdmits
-
-    var storesNothing: Bool {
-        switch self {
-        case .never, .apart: true
-        case .always, .ifDelegateAdmits: false
-        }
-    }
 }
 
 /// What a consumer has to do before the session sends the request.

@@ -1,4 +1,3 @@
-import AFBase
 import AFLoop
 package import Dispatch
 package import Foundation
@@ -107,100 +106,10 @@ final class CallbackOutbox: TurnEndTarget {
     }
 }
 
-/// Runs batches on a delegate queue.
-struct OperationQueueExecutor: CallbackExecutor {
-    private let queue: OperationQueue
-    /// The dispatch queue beneath the operation queue, if the session made that: it avoids the operations, each of
-    /// which costs as much as a request.
-    private let shortcut: DispatchQueue?
-    private let loop: EventLoop
-    /// A queue that runs several operations at once must still see the events of
-    /// this executor's clients one at a time and in order.
-    private let lane = SerialLane()
-    let hops = true
-    /// An operation counts until it has finished. What runs on the shortcut is not counted.
-    var isIdle: Bool { shortcut == nil && queue.operationCount == 0 && !queue.isSuspended }
-
-    init(_ queue: OperationQueue, shortcut: DispatchQueue?, for loop: EventLoop) {
-        self.queue = queue
-        self.shortcut = shortcut
-        self.loop = loop
-    }
-
-    func run(_ callbacks: consuming [Callback]) {
-        loop.expectEcho()
-        // Not while operations wait: the callbacks would overtake them.
-        if let shortcut, queue.operationCount == 0, !queue.isSuspended {
-            let batch = CallbackBatch(callbacks)
-            return shortcut.async { [loop] in loop.batchingWakes { batch.run() } }
-        }
-        guard queue.maxConcurrentOperationCount != 1 else {
-            let batch = CallbackBatch(callbacks)
-            return queue.addOperation(CallbackOperation(block: { [loop] in loop.batchingWakes { batch.run() } }))
-        }
-        guard lane.add(callbacks) else { return }
-        queue.addOperation(CallbackOperation(block: { [lane, loop] in loop.batchingWakes { lane.drain() } }))
-    }
-}
-
 /// Runs even when its queue cancels it. `cancelAllOperations()` is meant for the program's own operations; a callback
 /// that did not run would leave its caller waiting for a completion for ever.
 final class CallbackOperation: BlockOperation, @unchecked Sendable {
     override func cancel() {}
-}
-
-/// Keeps callbacks in order on a concurrent queue.
-final class SerialLane: Sendable {
-    private struct State {
-        var waiting: [Callback] = []
-        var isDraining = false
-    }
-
-    private let state = Lock(State())
-
-    /// True if the caller has to call `drain`.
-    func add(_ batch: [Callback]) -> Bool {
-        state.withLock { state in
-            state.waiting += batch
-            defer { state.isDraining = true }
-            return !state.isDraining
-        }
-    }
-
-    func drain() {
-        while let batch = take() {
-            CallbackBatch(batch).run()
-        }
-    }
-
-    private func take() -> [Callback]? {
-        state.withLock { state in
-            guard !state.waiting.isEmpty else {
-                state.isDraining = false
-                return nil
-            }
-            defer { state.waiting = [] }
-            return state.waiting
-        }
-    }
-}
-
-/// Runs batches on a serial queue of the session's own, which no code of the program can block.
-struct DispatchQueueExecutor: CallbackExecutor {
-    private let queue: DispatchQueue
-    private let loop: EventLoop
-    let hops = true
-
-    init(label: String, for loop: EventLoop) {
-        queue = DispatchQueue(label: label)
-        self.loop = loop
-    }
-
-    func run(_ callbacks: consuming [Callback]) {
-        loop.expectEcho()
-        let batch = CallbackBatch(callbacks)
-        queue.async { [loop] in loop.batchingWakes { batch.run() } }
-    }
 }
 
 /// Runs batches at once, on the network thread, at the end of the turn that brought them.
@@ -219,36 +128,5 @@ struct ResumingExecutor: CallbackExecutor {
         CallbackBatch(callbacks).run()
         // Not if they go on in this thread.
         if !loop.hasJobs { loop.expectEcho() }
-    }
-}
-
-/// Runs each callback on the queue of the program that it names. That queue may be concurrent, so callbacks do not wait
-/// for each other.
-struct NamedQueueExecutor: CallbackExecutor {
-    private typealias Block = @Sendable () -> Void
-
-    let loop: EventLoop
-    let hops = true
-
-    func run(_ callbacks: consuming [Callback]) {
-        loop.expectEcho()
-        let batch = ScatteredBatch(count: callbacks.count)
-        var (latest, blocks): (DispatchQueue?, [Block]) = (nil, [])
-        for case .onQueue(let queue, let body) in callbacks {
-            if queue !== latest {
-                NamedQueueExecutor.run(blocks, on: latest)
-                (latest, blocks) = (queue, [])
-            }
-            blocks.append { [loop] in loop.batchingWakes(in: batch, callback: body) }
-        }
-        NamedQueueExecutor.run(blocks, on: latest)
-    }
-
-    /// The first block enqueues the others: if the network thread did, the queue's thread would wake for each of them.
-    private static func run(_ blocks: [Block], on queue: DispatchQueue?) {
-        queue?.async { [blocks] in
-            for block in blocks.dropFirst() { queue?.async(execute: block) }
-            blocks.first?()
-        }
     }
 }

@@ -1,4 +1,4 @@
-import AFTLS
+import AFURLSession
 
 /// Options for credentials, cookies and TLS.
 extension CommandOption {

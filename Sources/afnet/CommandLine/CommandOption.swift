@@ -1,4 +1,4 @@
-import FoundationEssentials
+import Foundation
 
 /// One option: its spelling, its text in the help, the commands that take it, and its effect.
 ///

@@ -1,4 +1,4 @@
-import FoundationEssentials
+import Foundation
 
 /// All options of curl: those that afnet has, with the same meaning, and those that it refuses, with the reason.
 package enum CurlOptions {

@@ -1,0 +1,23 @@
+/// Why a stream does not take a response.
+package struct ResponseRefusal: Error, Sendable {
+    /// What the stream reads.
+    package enum Content: Sendable {
+        case events
+        case jsonLines
+    }
+
+    package enum Cause: Sendable, Equatable {
+        case status
+        case contentType(String)
+    }
+
+    package let content: Content
+    package let cause: Cause
+    package let refused: RefusedResponse
+
+    package init(_ refused: RefusedResponse, cause: Cause, for content: Content) {
+        self.refused = refused
+        self.cause = cause
+        self.content = content
+    }
+}

@@ -1,0 +1,26 @@
+/// Delegate methods that save the session work if the delegate does without them.
+enum OptionalMethod {
+    case receivedResponse
+    case collectedMetrics
+    case receivedSessionChallenge
+    case receivedTaskChallenge
+    case willRedirect
+    case willCacheResponse
+    case willBeginDelayed
+    // A session does the same without these. They are listed for tasks with delegates of their own.
+    case completed
+    case sentBody
+    case needsBodyStream
+    case waitsForConnectivity
+    case receivedData
+    case becameDownload
+    case becameStream
+    case finishedDownload
+    case wroteDownload
+    case resumedDownload
+    case closedReading
+    case closedWriting
+    case becameStreams
+    case openedWebSocket
+    case closedWebSocket
+}
