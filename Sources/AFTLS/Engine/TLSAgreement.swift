@@ -14,13 +14,16 @@ struct TLSAgreement {
     /// By ALPN; empty if the server did not choose.
     var chosenProtocol: [UInt8]
 
+    /// Nil if the server did not choose, or chose what was not offered.
+    var agreedProtocol: ApplicationProtocol? { ApplicationProtocol(chosenProtocol) }
+
     var failure: TLSFailure? {
         guard version != nil else { return TLSFailure(.version, detail: "a version we did not offer") }
         guard hasCertificate, verifyResult == Int(X509_V_OK) else {
             return TLSFailure(.refused, detail: "the server has no certificate that was accepted")
         }
         guard isJudged else { return TLSFailure(.refused, detail: "the client did not judge the server's certificate") }
-        guard chosenProtocol.isEmpty || chosenProtocol == Array("http/1.1".utf8) else {
+        guard chosenProtocol.isEmpty || agreedProtocol != nil else {
             return TLSFailure(.alpn, detail: "the server chose a protocol that was not offered")
         }
         return nil

@@ -60,6 +60,8 @@ package final class TLSEngine {
     private let client: any TLSEngineClient
     private var hasVerdict = false
     package private(set) var isEstablished = false
+    /// What both have agreed to speak, by ALPN. Nil before that, and if the server did not choose.
+    package private(set) var agreedProtocol: ApplicationProtocol?
 
     /// The server asked for a certificate of ours.
     package private(set) var wasAskedForIdentity = false
@@ -148,6 +150,7 @@ package final class TLSEngine {
         )
         if let failure = agreement.failure { return .failed(failure) }
         isEstablished = true
+        agreedProtocol = agreement.agreedProtocol
         window.pointee.control_messages = 0
         return .finished
     }

@@ -143,6 +143,7 @@ package final class Handshake: ChannelHandler, TimerTarget {
         report.version = channel.engine.version
         report.cipherSuite = channel.engine.cipherSuite
         report.isResumed = channel.engine.isResumed
+        report.agreedProtocol = channel.engine.agreedProtocol
         report.wasDecidedElsewhere = judge.delegateWasAsked
         report.followsDelegate = judge.followsDelegate
         report.isChainTrusted = judge.isChainTrusted

@@ -10,6 +10,8 @@ package struct HandshakeReport: Sendable {
     package var version: TLSVersion?
     package var cipherSuite: UInt16 = 0
     package var isResumed = false
+    /// What both have agreed to speak, by ALPN. Nil if the server did not choose.
+    package var agreedProtocol: ApplicationProtocol?
     /// The handshake asked a delegate.
     package var wasDecidedElsewhere = false
     /// A delegate's word has trusted the server, or shown it a certificate of the client.

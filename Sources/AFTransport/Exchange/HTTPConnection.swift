@@ -1,4 +1,5 @@
 import AFLoop
+import AFTLS
 import AFWire
 
 /// One connection that carries requests and their responses: what the pool and the clients know of it.
@@ -150,6 +151,14 @@ struct ConnectionParts {
     let owner: any ConnectionOwner
     let platform: Platform
     let limits: ConnectionLimits
+
+    /// The connection that speaks what ALPN has agreed on. `TLSAgreement` has refused what was not offered.
+    func connection() -> any HTTPConnection {
+        switch made.handshake?.agreedProtocol {
+        // A server without TLS, and one that has not chosen, are spoken to in HTTP/1.1.
+        case .http11, nil: HTTP1Connection(self)
+        }
+    }
 }
 
 /// What the connections of a pool have in common.

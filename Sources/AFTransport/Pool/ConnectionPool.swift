@@ -47,7 +47,7 @@ package final class ConnectionPool: TurnEndTarget, TimerTarget {
     @exclusivity(unchecked) private var favoured: HostPool?
 
     package convenience init(platform: Platform, settings: PoolSettings, observer: (any ConnectionObserver)?) {
-        self.init(platform: platform, settings: settings, observer: observer, connectionMaker: HTTP1Connection.init)
+        self.init(platform: platform, settings: settings, observer: observer, connectionMaker: { $0.connection() })
     }
 
     init(

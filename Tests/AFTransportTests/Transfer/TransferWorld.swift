@@ -21,7 +21,7 @@ final class TransferWorld: VirtualSystem {
     /// To be set before the first request.
     var settings = Settings()
     /// What is made of a channel.
-    var connectionMaker: ConnectionMaker = HTTP1Connection.init
+    var connectionMaker: ConnectionMaker = { $0.connection() }
     /// Hosts that must not be talked to without TLS from now on.
     var pinned: Set<String> = []
     private(set) lazy var pool = makePool()

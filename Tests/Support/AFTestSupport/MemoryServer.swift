@@ -10,8 +10,16 @@ package final class MemoryServer {
     package final class Context {
         fileprivate let handle: OpaquePointer
         fileprivate let site: IssuedCertificate
+        /// The name that OpenSSL reads after the callback has returned.
+        private let chosen: UnsafeMutableBufferPointer<UInt8>
 
-        package init(_ site: IssuedCertificate, _ version: TLSVersion, tickets: Int32) throws {
+        /// - Parameter protocol: What it chooses by ALPN, whatever the client offers. Nil: it has no ALPN.
+        package init(
+            _ site: IssuedCertificate,
+            _ version: TLSVersion,
+            tickets: Int32,
+            protocol name: String? = nil
+        ) throws {
             self.site = site
             var settings = caf_server_settings()
             settings.minimum = Int32(version.rawValue)
@@ -19,17 +27,34 @@ package final class MemoryServer {
             settings.level = 2
             settings.tickets = tickets
             handle = try need(caf_server_context(&settings))
+            chosen = .allocate(capacity: name?.utf8.count ?? 0)
+            guard let name else { return }
+            _ = chosen.initialize(fromContentsOf: name.utf8)
+            let choose: SSL_CTX_alpn_select_cb_func = { _, answer, count, _, _, context in
+                guard let context else { return SSL_TLSEXT_ERR_ALERT_FATAL }
+                let chosen = Unmanaged<Context>.fromOpaque(context).takeUnretainedValue().chosen
+                answer?.pointee = UnsafePointer(chosen.baseAddress)
+                count?.pointee = UInt8(chosen.count)
+                return SSL_TLSEXT_ERR_OK
+            }
+            SSL_CTX_set_alpn_select_cb(handle, choose, Unmanaged.passUnretained(self).toOpaque())
         }
 
-        deinit { SSL_CTX_free(handle) }
+        deinit {
+            SSL_CTX_free(handle)
+            chosen.deallocate()
+        }
     }
 
+    /// Held: OpenSSL asks it for the protocol.
+    private let context: Context
     private let ssl: OpaquePointer
     /// They belong to `ssl`.
     private let input: OpaquePointer
     private let output: OpaquePointer
 
     package init(_ context: Context) throws {
+        self.context = context
         let site = context.site
         ssl = try need(SSL_new(context.handle))
         input = try need(BIO_new(BIO_s_mem()))

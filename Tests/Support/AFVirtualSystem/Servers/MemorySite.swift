@@ -13,21 +13,23 @@ package struct MemorySite {
         _ host: String,
         _ version: TLSVersion = .v1_3,
         tickets: Int32 = 0,
+        protocol name: String? = nil,
         by authority: CertificateAuthority? = nil
     ) throws {
         let authority = try authority ?? CertificateAuthority()
-        try self.init(try authority.issue(for: host), version, tickets: tickets, by: authority)
+        try self.init(try authority.issue(for: host), version, tickets: tickets, protocol: name, by: authority)
     }
 
     package init(
         _ issued: IssuedCertificate,
         _ version: TLSVersion = .v1_3,
         tickets: Int32 = 0,
+        protocol name: String? = nil,
         by authority: CertificateAuthority
     ) throws {
         self.authority = authority
         self.issued = issued
-        context = try MemoryServer.Context(issued, version, tickets: tickets)
+        context = try MemoryServer.Context(issued, version, tickets: tickets, protocol: name)
     }
 
     package var tls: TLSConfiguration {
