@@ -1,6 +1,20 @@
 /// Decides where one request stands on its way to a response. The transfer tells it what happens, and does what it says.
 ///
 /// ```
+/// idle ── ready ──▶ waiting ── began ──▶ exchanging ── finished ──▶ over
+/// idle ── prepare ──▶ preparing ── ready ──▶ waiting
+/// waiting ── sentAhead ──▶ following ── itsTurn ──▶ exchanging
+/// following ── lostTurn ──▶ waiting
+///
+/// exchanging ── rewind ──▶ preparing
+/// exchanging, preparing ── again ──▶ redialing ── began ──▶ exchanging
+/// preparing, redialing, exchanging ── rulesChanged ──▶ waiting
+/// waiting, redialing ── suspended ──▶ aside ── resumed ──▶ waiting
+/// all but over ── left, ended ──▶ over
+/// ```
+///
+/// A suspended transfer goes to `aside` in place of `waiting` and `redialing`. One that something holds up when it has
+/// finished goes to `arrived` in place of `over`.
 ///        ready              began                 finished
 ///  idle ───────▶ waiting ─────────▶ exchanging ───────────────▶ over
 ///   │ prepare    ▲ │ ▲  │ sentAhead   ▲  ▲  │ │ finished, held up  ▲

@@ -1,13 +1,11 @@
 /// Decides where a WebSocket stands (RFC 6455 §7). The connection tells it what happens, and does what it says.
 ///
 /// ```
-///          closeAsked             unwantedMessage
-///  open ──────────────▶ closing ─────────────────▶ skipping
-///   │ │ violation          │ │ violation             │ │
-///   │ └──────────▶ failing ◀─┴───────────────────────┘ │
-///   │ serverClosed         │ serverClosed              │
-///   └────────────▶ ending ◀┴───────────────────────────┘
-///  any of them ──── lost, closeOverdue, dropAsked ────▶ over
+/// open ── closeAsked ──▶ closing ── unwantedMessage ──▶ skipping
+/// open, closing, skipping ── violation ──▶ failing
+/// open, closing, skipping ── serverClosed ──▶ ending
+/// all but open, over ── closeOverdue ──▶ over
+/// all but over ── lost, dropAsked ──▶ over
 /// ```
 ///
 /// Suspension, and a server that takes no more bytes, lie across the states.

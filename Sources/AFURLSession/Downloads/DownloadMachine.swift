@@ -1,22 +1,25 @@
 /// Decides what a download does next. The consumer tells it what happens, and does what it says.
 ///
 /// ```
-///        begin            whole              enough, waited              tooMuch
-///  new ─────────▶ asking ──────▶ gathering ─────────────────▶ writing ───────────▶ behind
-///   │              ▲  ▲            │   ▲                         │ written            │ written
-///   │              │  │            │   └─────────────────────────┴────────────────────┘
-///   │ look         │  │            │ end, and so from these two
-///   ▼      missing │  │ unusable   ▼       flushed             named
-/// looking ─────────┘  │         flushing ─────────▶ naming ─────────────▶ done
-///   │ found           │          ▲     │ cancelled     │ cancelled         ▲
-///   ▼                 │          │     └───────────────┴─────▶ overtaken ──┘ named
-/// askingRest ─────────┤          │
-///   │ complete        └─ rest, whole, other ──▶ gathering
-///   │                            │ end
-///   └───────────▶ skipping ──────┘
+/// new ── begin ──▶ asking ── whole ──▶ gathering ── enough, waited ──▶ writing ── tooMuch ──▶ behind
+/// gathering ── tooMuch ──▶ behind
+/// writing, behind ── written, diskFailed ──▶ gathering
+/// gathering, writing, behind ── again ──▶ asking
 ///
-///  asking, gathering, writing, behind ── again ──▶ asking
-///  any before done ── failed ──▶ saving ── saved ──▶ over ◀── completed ── any of them
+/// new ── look ──▶ looking ── found ──▶ askingRest ── whole, other, rest ──▶ gathering
+/// looking ── missing ──▶ asking
+/// askingRest ── unusable ──▶ asking
+/// askingRest ── complete ──▶ skipping
+///
+/// gathering, writing, behind, skipping ── end ──▶ flushing ── flushed ──▶ naming ── named ──▶ done
+/// flushing, naming ── cancelled ──▶ overtaken ── named ──▶ done
+/// naming ── timedOut ──▶ overtaken ── diskFailed ──▶ over
+///
+/// all but overtaken, done, saving, over ── failed ──▶ saving ── saved, nothingToSave ──▶ over
+/// all but naming, overtaken, done, saving, over ── timedOut ──▶ saving
+/// all but flushing, naming, overtaken, done, saving, over ── cancelled ──▶ saving
+/// looking, askingRest ── spoilt ──▶ saving
+/// all but over ── completed ──▶ over
 /// ```
 ///
 /// A load fails in five ways: they say what the bytes that have arrived are worth after it, and to whom.

@@ -1,6 +1,17 @@
 /// Decides what a load does next. The load tells it what happens, and does what it says.
 ///
 /// ```
+/// new ── start ──▶ preparing ── prepared ──▶ exchanging ── head ──▶ judging ── accepted ──▶ delivering
+/// delivering ── done ──▶ storing ── stored ──▶ completed
+/// delivering ── held ──▶ holding ── released ──▶ storing
+/// holding ── handedOver ──▶ delivering
+///
+/// preparing, delivering ── head ──▶ judging
+/// preparing ── accepted ──▶ delivering
+/// preparing, exchanging, delivering, holding ── failure ──▶ mending
+/// exchanging, judging, mending, delivering, holding ── again ──▶ preparing
+/// all but saving, completed ── fail ──▶ saving ── saved ──▶ completed
+/// ```
 ///       start           prepared            head            accepted             done           stored
 ///  new ──────▶ preparing ──────▶ exchanging ────▶ judging ─────────▶ delivering ──────▶ storing ──────▶ completed
 ///                 ▲ ▲                │ failure       │ again           │ │ held            ▲              ▲

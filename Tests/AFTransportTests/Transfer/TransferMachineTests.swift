@@ -45,6 +45,10 @@
         left         ->over       leavePlace>over    withdraw>over  ->over         cancelDial>over  abandon>over   abandon>over         ->over  -
         """
 
+    @Test func `its drawing has the arrows of the table`() throws {
+        try expectDrawing(in: "AFTransport/Transfer/TransferMachine.swift", of: Self.table)
+    }
+
     @Test func `each state answers each event as the table says`() {
         expectTable(Self.table, of: State.allCases, Event.self) { state, event in
             var machine = Self.machine(in: state)

@@ -39,6 +39,10 @@
         }
     }
 
+    @Test func `its drawing has the arrows of the table`() throws {
+        try expectDrawing(in: "AFTransport/WebSocket/WebSocketMachine.swift", of: Self.table)
+    }
+
     @Test func `an event that cannot be says why`() {
         for state in Machine.State.allCases {
             for event in Machine.Event.allCases {

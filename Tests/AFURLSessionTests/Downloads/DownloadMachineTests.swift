@@ -111,6 +111,10 @@
         }
     }
 
+    @Test func `its drawing has the arrows of the table`() throws {
+        try expectDrawing(in: "AFURLSession/Downloads/DownloadMachine.swift", of: Self.receiving, Self.ending)
+    }
+
     @Test func `an event that cannot be says why`() {
         for state in State.allCases {
             for event in Event.allCases {

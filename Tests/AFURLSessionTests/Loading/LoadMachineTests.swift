@@ -46,6 +46,10 @@
         saved      x                 x                  x                 x                  x                 x                 x                  x                  complete>completed -
         """
 
+    @Test func `its drawing has the arrows of the table`() throws {
+        try expectDrawing(in: "AFURLSession/Loading/LoadMachine.swift", of: Self.table)
+    }
+
     @Test func `each state answers each event as the table says`() {
         expectTable(Self.table, of: State.allCases, Event.self) { state, event in
             var machine = Self.machine(in: state)
