@@ -1,3 +1,4 @@
+import AFTLS
 internal import CAFOpenSSL
 internal import CAFTestServer
 import Foundation
@@ -28,7 +29,7 @@ public struct CertificateKey: Sendable {
 
     /// The kind that was asked for.
     public let kind: Kind
-    private let storage: Storage
+    private let object: OpenSSLObject
 
     /// Makes a new key.
     public init(_ kind: Kind = .p256) throws(CertificateMakingError) {
@@ -37,7 +38,7 @@ public struct CertificateKey: Sendable {
             throw CertificateMakingError("Making a key (\(kind))")
         }
         self.kind = kind
-        storage = Storage(key)
+        object = OpenSSLObject(owning: key, free: EVP_PKEY_free)
     }
 
     /// The existing key, or a new one. (`??` would lose the type of the error.)
@@ -57,7 +58,7 @@ public struct CertificateKey: Sendable {
         }
     }
 
-    package var handle: OpaquePointer { storage.handle }
+    package var handle: OpaquePointer { object.handle }
 
     /// The public key as SubjectPublicKeyInfo in DER. A pin is the SHA-256 of these bytes.
     public var publicKeyBytes: [UInt8] {
@@ -128,18 +129,5 @@ public struct CertificateKey: Sendable {
         var signature = [UInt8](repeating: 0, count: count)
         guard EVP_DigestSign(context, &signature, &count, bytes, bytes.count) == 1 else { return nil }
         return Array(signature.prefix(count))
-    }
-
-    /// OpenSSL counts the references of an `EVP_PKEY` atomically, and nothing changes it after `init`.
-    private final class Storage: @unchecked Sendable {
-        let handle: OpaquePointer
-
-        init(_ handle: OpaquePointer) {
-            self.handle = handle
-        }
-
-        deinit {
-            EVP_PKEY_free(handle)
-        }
     }
 }

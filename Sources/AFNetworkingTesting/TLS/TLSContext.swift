@@ -10,14 +10,14 @@ struct TLSSetUpFailure: Error, Sendable {
 /// A `ServerTLS` as an `SSL_CTX`, which the connections of a server share.
 final class TLSContext: Sendable {
     let settings: ServerTLS
-    private let storage: Storage
+    private let object: OpenSSLObject
 
     init(_ settings: ServerTLS) throws(TLSSetUpFailure) {
         OpenSSLErrors.clear()
         guard let handle = Self.makeHandle(settings) else {
             throw TLSSetUpFailure(reason: "OpenSSL refuses the versions, suites or groups: \(OpenSSLErrors.take())")
         }
-        storage = Storage(handle)
+        object = OpenSSLObject(owning: handle, free: SSL_CTX_free)
         self.settings = settings
         SSL_CTX_set_client_hello_cb(handle, clientHelloArrived, nil)
         SSL_CTX_set_cert_cb(handle, certificateIsNeeded, nil)
@@ -77,7 +77,7 @@ final class TLSContext: Sendable {
         }
     }
 
-    func makeConnection() -> OpaquePointer? { SSL_new(storage.handle) }
+    func makeConnection() -> OpaquePointer? { SSL_new(object.handle) }
 
     /// Gives a connection exactly these certificates. False if OpenSSL refuses them.
     static func use(_ credential: ServerTLS.Credential, on ssl: OpaquePointer) -> Bool {
@@ -90,19 +90,6 @@ final class TLSContext: Sendable {
     func credential(for name: String?) -> ServerTLS.Credential? {
         guard let name else { return settings.credentials.first }
         return settings.credentials.first { $0.isMeant(for: name) } ?? settings.credentials.first
-    }
-
-    /// OpenSSL makes connections from an `SSL_CTX` on any thread, and nothing changes it after `init`.
-    private final class Storage: @unchecked Sendable {
-        let handle: OpaquePointer
-
-        init(_ handle: OpaquePointer) {
-            self.handle = handle
-        }
-
-        deinit {
-            SSL_CTX_free(handle)
-        }
     }
 }
 

@@ -4,21 +4,21 @@ internal import CAFOpenSSL
 ///
 /// Two are equal when their DER bytes are.
 public struct Certificate: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
-    private let storage: Storage
+    private let object: OpenSSLObject
 
     /// Keeps a reference of its own to an `X509`.
     package init?(sharing handle: OpaquePointer) {
         guard X509_up_ref(handle) == 1 else { return nil }
-        storage = Storage(handle)
+        object = OpenSSLObject(owning: handle, free: X509_free)
     }
 
     /// Takes over the caller's reference to an `X509`.
     init(owning handle: OpaquePointer) {
-        storage = Storage(handle)
+        object = OpenSSLObject(owning: handle, free: X509_free)
     }
 
     /// The `X509`, alive as long as this value.
-    package var handle: OpaquePointer { storage.handle }
+    package var handle: OpaquePointer { object.handle }
 
     /// Subject, issuer and end, in one line.
     public var description: String {
@@ -40,19 +40,6 @@ public struct Certificate: Hashable, Sendable, CustomStringConvertible, CustomRe
             base.initializeMemory(as: UInt8.self, repeating: 0, count: digest.count)
             let filled = caf_x509_sha1(handle, base.assumingMemoryBound(to: UInt8.self))
             if filled == 1 { hasher.combine(bytes: UnsafeRawBufferPointer(digest)) }
-        }
-    }
-
-    /// An `X509` counts its references atomically, and OpenSSL locks what it caches in it; nothing here changes one.
-    private final class Storage: @unchecked Sendable {
-        let handle: OpaquePointer
-
-        init(_ handle: OpaquePointer) {
-            self.handle = handle
-        }
-
-        deinit {
-            X509_free(handle)
         }
     }
 }

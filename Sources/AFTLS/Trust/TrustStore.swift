@@ -5,14 +5,16 @@ internal import CAFOpenSSL
 ///
 /// An `X509_STORE` locks itself while it is searched and added to. Roots of the system are added
 /// when a chain may lead to them, which makes no difference to any verdict.
-package final class TrustStore: @unchecked Sendable {
+package final class TrustStore: Sendable {
+    private let store: OpenSSLObject
+    private let anchors: OpenSSLObject
     /// The `X509_STORE`, alive as long as this object.
-    package let handle: OpaquePointer
+    package var handle: OpaquePointer { store.handle }
     /// How many certificates a chain may end at.
     package let count: Int
 
     /// The certificates that the program named itself, beside the system's: a `STACK_OF(X509)` of this object's.
-    let namedAnchors: OpaquePointer
+    var namedAnchors: OpaquePointer { anchors.handle }
 
     private let roots: RootIndex
     /// The names whose roots were added; none that no root has, or servers could fill the memory.
@@ -25,24 +27,17 @@ package final class TrustStore: @unchecked Sendable {
 
     /// A store of these and of roots that are read as they are needed.
     init(_ certificates: [Certificate], beside roots: RootIndex) throws(TrustAnchorsError) {
-        guard let store = caf_store() else { throw Self.outOfMemory }
-        guard let stack = caf_x509_stack() else {
-            X509_STORE_free(store)
-            throw Self.outOfMemory
-        }
-        handle = store
-        namedAnchors = stack
+        guard let store = caf_store().map({ OpenSSLObject(owning: $0, free: X509_STORE_free) }),
+            let stack = caf_x509_stack()
+        else { throw Self.outOfMemory }
+        self.store = store
+        anchors = OpenSSLObject(owning: stack, free: caf_x509_free_all)
         count = certificates.count + roots.count
         self.roots = roots
         for certificate in roots.nameless + certificates where !add(certificate) { throw Self.outOfMemory }
         for certificate in certificates where caf_x509_push(stack, certificate.handle) != 1 { throw Self.outOfMemory }
         addRoots(for: (roots.nameless + certificates).map(\.handle))
         withExtendedLifetime(certificates) {}
-    }
-
-    deinit {
-        X509_STORE_free(handle)
-        caf_x509_free_all(namedAnchors)
     }
 
     /// Adds the roots that a chain of these `X509`s may lead to.
