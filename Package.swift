@@ -92,7 +92,7 @@ let package = Package(
             swiftSettings: strict
         ),
         // What of AFNetworking needs no session.
-        .target(name: "AFSerialization", dependencies: ["AFBase", "AFURLTypes"], swiftSettings: strict),
+        .target(name: "AFSerialization", dependencies: ["AFBase", "AFRequest", "AFURLTypes"], swiftSettings: strict),
         .target(
             name: "AFNetworking",
             dependencies: ["AFBase", "AFSerialization", "AFURLSession"],

@@ -7,15 +7,18 @@ package import Foundation
 package final class HandedStream: @unchecked Sendable {
     /// For the caller, who may ask the request for it again.
     package let stream: InputStream
-    private let isTaken = Lock(false)
+    private let taken = Lock(false)
 
     package init(_ stream: InputStream) {
         self.stream = stream
     }
 
-    /// Nil if another task has taken it: copies of a request share its stream.
+    /// Whether it has been taken.
+    package var isTaken: Bool { taken.withLock { $0 } }
+
+    /// Nil if it has been taken: copies of a request, and of a form, share their stream.
     package func take() -> InputStream? {
-        let wasTaken = isTaken.withLock { isTaken in
+        let wasTaken = taken.withLock { isTaken in
             defer { isTaken = true }
             return isTaken
         }

@@ -1,3 +1,4 @@
+import AFRequest
 public import Foundation
 
 /// The body of a multipart form, read part by part.
@@ -62,7 +63,7 @@ public final class MultipartBodyStream: InputStream, NSCopying {
         guard status == .notOpen else { return }
         status = .open
         for part in layout.parts {
-            if case .stream(let stream) = part.source, stream.isTaken { fail(MultipartError.streamIsUsed(stream.name)) }
+            if case .stream(let handed) = part.source, handed.isTaken { fail(MultipartError.streamIsUsed(part)) }
         }
     }
 

@@ -83,9 +83,9 @@ enum MultipartError {
         reading("Reading \(part.description) failed", advice: "Look at its file or stream.", underlying: cause)
     }
 
-    static func streamIsUsed(_ name: String) -> NSError {
+    static func streamIsUsed(_ part: MultipartPart) -> NSError {
         reading(
-            "The form has to be sent again, and the stream of the part \"\(name)\" cannot be read twice",
+            "The form has to be sent again, and the stream of \(part.description) cannot be read twice",
             advice: "Append a file or data instead."
         )
     }

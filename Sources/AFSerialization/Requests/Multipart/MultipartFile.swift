@@ -1,4 +1,5 @@
 import AFBase
+import AFRequest
 import Dispatch
 import Foundation
 
@@ -7,7 +8,7 @@ struct MultipartFile: Sendable {
     private static let pieceSize = 64 << 10
 
     /// Nil if there is none.
-    private let stream: MultipartSourceStream?
+    private let stream: HandedStream?
     private let url: URL
     private let isCancelled = Lock(false)
 
@@ -15,7 +16,7 @@ struct MultipartFile: Sendable {
         let stream = request.httpBodyStream
         // The request can still be sent afterwards.
         let copy = (stream as? any NSCopying)?.copy(with: nil) as? InputStream
-        self.stream = (copy ?? stream).map { MultipartSourceStream($0, of: "") }
+        self.stream = (copy ?? stream).map(HandedStream.init)
         self.url = url
     }
 

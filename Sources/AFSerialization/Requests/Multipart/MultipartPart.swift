@@ -1,4 +1,5 @@
 import AFBase
+import AFRequest
 import Foundation
 
 /// One part of a form.
@@ -6,7 +7,8 @@ struct MultipartPart: Sendable {
     enum Source: Sendable {
         case data(Data)
         case file(MultipartSourceFile)
-        case stream(MultipartSourceStream)
+        /// A stream of the program's that all copies of a form share, and one of them reads.
+        case stream(HandedStream)
     }
 
     let head: MultipartHead
@@ -81,33 +83,6 @@ struct MultipartSourceFile: Sendable {
     private static func integer(_ attribute: Any?) -> Int64? {
         if let number = attribute as? NSNumber { return number.int64Value }
         return (attribute as? any BinaryInteger).flatMap { Int64(exactly: $0) }
-    }
-}
-
-// Unchecked: a stream must not be used by two threads at once. Only the first caller of `take()` gets it, and uses it
-// on one thread at a time.
-/// A stream of the program's that all copies of a form share, and one of them reads.
-final class MultipartSourceStream: @unchecked Sendable {
-    /// The name of its part, as it is sent.
-    let name: String
-    private let stream: InputStream
-    private let taken = Lock(false)
-
-    init(_ stream: InputStream, of name: String) {
-        self.stream = stream
-        self.name = MultipartHead.quotable(name)
-    }
-
-    /// Whether a form reads it, or has read it.
-    var isTaken: Bool { taken.withLock { $0 } }
-
-    /// The stream for the first caller, and nil for all others.
-    func take() -> InputStream? {
-        let wasTaken = taken.withLock { isTaken in
-            defer { isTaken = true }
-            return isTaken
-        }
-        return wasTaken ? nil : stream
     }
 }
 

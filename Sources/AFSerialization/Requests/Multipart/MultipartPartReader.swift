@@ -1,3 +1,4 @@
+import AFRequest
 import Foundation
 
 /// Reads the body of one part once, and checks that it is as long as was announced.
@@ -18,8 +19,8 @@ struct MultipartPartReader {
         case .data(let data):
             content = .data(data)
             stamp = nil
-        case .stream(let shared):
-            guard let stream = shared.take() else { throw MultipartError.streamIsUsed(shared.name) }
+        case .stream(let handed):
+            guard let stream = handed.take() else { throw MultipartError.streamIsUsed(part) }
             content = .stream(stream)
             stamp = nil
             if stream.streamStatus == .notOpen { stream.open() }

@@ -1,3 +1,4 @@
+import AFRequest
 import Foundation
 
 /// Gathers the parts of a form, and makes a body of them.
@@ -62,7 +63,7 @@ final class StreamingMultipartFormData: MultipartFormData {
         mimeType: String
     ) {
         guard length >= 0 else { return note(MultipartError.negativeLength(of: name)) }
-        let source = inputStream.map { MultipartPart.Source.stream(MultipartSourceStream($0, of: name)) }
+        let source = inputStream.map { MultipartPart.Source.stream(HandedStream($0)) }
         append(source ?? .data(Data()), length: length) {
             try MultipartHead(name: name, fileName: fileName, mimeType: mimeType)
         }
