@@ -1,23 +1,23 @@
+import AFBase
 import Foundation
 
 /// Observes notifications until it is released.
-// Unchecked: the token is handed back to the notification center, which locks, and used for nothing else.
-final class NotificationObservation: @unchecked Sendable {
+final class NotificationObservation: Sendable {
     private let center: NotificationCenter
-    private let token: any NSObjectProtocol
+    private let token: Lock<any NSObjectProtocol>
 
     /// - Parameter object: The sender to observe; nil for all.
     init(
         of name: Notification.Name,
-        object: AnyObject? = nil,
+        object: (any AnyObject & Sendable)? = nil,
         in center: NotificationCenter = .default,
         body: @escaping @Sendable (Notification) -> Void
     ) {
         self.center = center
-        token = center.addObserver(forName: name, object: object, queue: nil, using: body)
+        token = Lock(center.addObserver(forName: name, object: object, queue: nil, using: body))
     }
 
     deinit {
-        center.removeObserver(token)
+        token.withLock { center.removeObserver($0) }
     }
 }

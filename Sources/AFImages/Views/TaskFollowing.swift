@@ -36,7 +36,7 @@ import Foundation
         generation += 1
     }
 
-    private func hear(_ name: Notification.Name, of object: AnyObject, call: @escaping Call) {
+    private func hear(_ name: Notification.Name, of object: any AnyObject & Sendable, call: @escaping Call) {
         let generation = generation
         let observation = NotificationObservation(of: name, object: object) { [weak self] _ in
             MainQueue.onMainActor {

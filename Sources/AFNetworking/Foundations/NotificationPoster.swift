@@ -16,8 +16,7 @@ package final class NotificationPoster: Sendable {
     package static let main = NotificationPoster()
     package static let room = 4096
 
-    // Unchecked: the poster hands the object over to the observers.
-    fileprivate struct Posted: @unchecked Sendable {
+    fileprivate struct Posted {
         let name: Notification.Name
         let object: AnyObject
         let details: (any NotificationDetails)?
@@ -27,7 +26,7 @@ package final class NotificationPoster: Sendable {
         }
     }
 
-    fileprivate struct State: Sendable {
+    fileprivate struct State {
         /// A nil at the beginning stands for a dropped notification.
         var waiting: [Posted?] = []
         var skipped = 0

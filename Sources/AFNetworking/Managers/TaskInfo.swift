@@ -30,18 +30,17 @@ struct TaskInfo {
         }
     }
 
-    private static let shapes = Lock([HandedOver<Shape>?](repeating: nil, count: 64))
+    private static let shapes = Lock([Shape?](repeating: nil, count: 64))
 
     private var shape: Shape {
         let bits =
             1 | (object == nil ? 0 : 2) | (error == nil ? 0 : 4) | (metrics == nil ? 0 : 8) | (file == nil ? 0 : 16)
             | (body == nil ? 0 : 32)
         return TaskInfo.shapes.withLock { shapes in
-            let shape = shapes[bits] ?? HandedOver(Shape(bits))
+            let shape = shapes[bits] ?? Shape(bits)
             shapes[bits] = shape
             return shape
         }
-        .value
     }
 
     var dictionary: [AnyHashable: Any] {

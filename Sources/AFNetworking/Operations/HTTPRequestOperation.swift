@@ -27,8 +27,7 @@ open class HTTPRequestOperation: URLConnectionOperation, @unchecked Sendable {
     /// Receives the operation and the error.
     public typealias Failure = @Sendable (HTTPRequestOperation, any Error) -> Void
 
-    // Unchecked: the serializer hands its object over.
-    private struct Serialization: @unchecked Sendable {
+    private struct Serialization {
         var serializer = HTTPResponseSerializer()
         var result: (object: Any?, error: (any Error)?)?
         /// Counts changes of the serializer: an object of a former one is not kept.

@@ -1,9 +1,8 @@
 import Dispatch
 import Foundation
 
-// Unchecked: all of it is `Sendable` but `userInfo`, which the program hands over.
 /// The state of an operation, behind its lock.
-struct OperationState: @unchecked Sendable {
+struct OperationState {
     var machine = OperationMachine()
     var request: URLRequest
     var world = OperationWorld.system

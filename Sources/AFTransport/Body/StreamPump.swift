@@ -22,11 +22,7 @@ final class StreamPump: Sendable {
     private let announced: Int64?
     private let state = Lock(State())
     /// The stream while it is open.
-    private let open = Lock<OpenStream?>(nil)
-
-    private struct OpenStream: @unchecked Sendable {
-        let stream: InputStream
-    }
+    private let open = Lock<InputStream?>(nil)
 
     init(_ handed: HandedStream, announced: Int64?) {
         self.handed = handed
@@ -48,7 +44,7 @@ final class StreamPump: Sendable {
     func begin() -> BodyFailure? {
         guard let stream = handed.take(), stream.streamStatus == .notOpen else { return .streamIsUsed }
         stream.open()
-        open.withLock { $0 = OpenStream(stream: stream) }
+        open.withLock { $0 = stream }
         if stream.streamStatus == .error {
             fail(.stream(error(of: stream)))
         } else if announced == 0 {
@@ -65,7 +61,7 @@ final class StreamPump: Sendable {
     ///
     /// - Parameter announce: Called after each piece.
     func fill(_ announce: () -> Void) {
-        guard let stream = open.withLock({ $0?.stream }) else { return }
+        guard let stream = open.withLock({ $0 }) else { return }
         while state.withLock({ !$0.isAtEnd && !$0.isAbandoned && $0.failure == nil }) {
             let room = ring.room(atMost: StreamPump.pieceSize)
             guard let base = room.baseAddress, !room.isEmpty else { return }
@@ -115,7 +111,7 @@ final class StreamPump: Sendable {
     func close() {
         let stream = open.withLock { open in
             defer { open = nil }
-            return open?.stream
+            return open
         }
         stream?.close()
     }

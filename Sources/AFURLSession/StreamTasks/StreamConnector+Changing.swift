@@ -99,15 +99,13 @@ extension StreamConnector: HandshakeClient, HandshakeAsker {
             return load.fail(failure ?? .stream(.noStreamDelegate))
         }
         let link = link(to: channel, for: load)
-        let (input, output) = (CapturedInputStream(link), CapturedOutputStream(link))
-        let handed = HandedStreams(input: input, output: output)
         load.session.outbox.post(
             .block {
                 delegate.urlSession(
                     task.session,
                     streamTask: task,
-                    didBecome: handed.input,
-                    outputStream: handed.output
+                    didBecome: CapturedInputStream(link),
+                    outputStream: CapturedOutputStream(link)
                 )
             }
         )

@@ -53,7 +53,7 @@ private final class Hands: ActivityClock {
         sessions.invalidateSessionCancelingTasks(true, resetSession: false)
     }
 
-    private func relay(_ object: AnyObject, _ names: [Notification.Name]) {
+    private func relay(_ object: any AnyObject & Sendable, _ names: [Notification.Name]) {
         for name in names {
             relays.append(NotificationObservation(of: name, object: object) { [center] in center.post($0) })
         }

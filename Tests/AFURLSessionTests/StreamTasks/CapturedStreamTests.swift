@@ -4,7 +4,7 @@
 @Suite("Captured streams whose peer does not read")
 struct CapturedStreamTests {
     private let world = VirtualWorld()
-    private let held = Lock<HandedStreams?>(nil)
+    private let held = Lock<(input: InputStream, output: OutputStream)?>(nil)
 
     /// Streams to a peer of which the kernel takes 64 KiB, and 200,000 bytes are written.
     private func capture(_ script: [ServerStep]) {
@@ -12,8 +12,7 @@ struct CapturedStreamTests {
         world.serve("api.test") { ScriptedServer(script) }
         let held = held
         let log = StreamLog { input, output in
-            let streams = HandedStreams(input: input, output: output)
-            held.withLock { $0 = streams }
+            held.withLock { $0 = (input, output) }
             output.open()
             let bytes = [UInt8](repeating: 7, count: 200_000)
             _ = output.write(bytes, maxLength: bytes.count)
@@ -35,8 +34,7 @@ struct CapturedStreamTests {
         world.serve("api.test") { ScriptedServer([.reply("hi"), .halfClose, .expectBytes(5), .close]) }
         let (held, ends) = (held, Lock(0))
         let log = StreamLog { input, output in
-            let streams = HandedStreams(input: input, output: output)
-            held.withLock { $0 = streams }
+            held.withLock { $0 = (input, output) }
         }
         let task = world.makeSession(delegate: log) { _ in }.session.streamTask(withHostName: "api.test", port: 80)
         for _ in 0..<2 {
