@@ -67,7 +67,7 @@ struct WireFormTests {
         let (before, after) = (Mirror(reflecting: frozen).children, Mirror(reflecting: changed).children)
         #expect(
             before.map(\.label) == [
-                "head", "body", "terms", "location", "defaults", "endpoint", "mentionsCaches", "derived",
+                "head", "body", "terms", "location", "defaults", "endpoint", "setsLimits", "mentionsCaches", "derived",
             ]
         )
         for (one, other) in zip(before, after) where one.label != "head" && one.label != "derived" {
