@@ -45,9 +45,9 @@ extension Arguments {
             } else if word == "--" {
                 while let url = rest.popURL() { urls.append(url) }
             } else if word.hasPrefix("--") {
-                try takeLong(word, &rest, command)
+                try takeLong(word, rest: &rest, for: command)
             } else if word.hasPrefix("-"), word != "-" {
-                try takeLetters(word, &rest, command)
+                try takeLetters(word, rest: &rest, for: command)
             } else {
                 rest.hide(.login, in: word)
                 urls.append(word)
@@ -61,14 +61,14 @@ extension Arguments {
 
     private mutating func takeLong(
         _ word: String,
-        _ rest: inout WordQueue,
-        _ command: Action
+        rest: inout WordQueue,
+        for command: Action
     ) throws(ArgumentError) {
         let name = String(word.dropFirst(2))
         guard let (option, isOn) = OptionTable.standard.named(name) else { throw UnknownOption(name).error }
-        let value = try option.takesValue ? Self.value(of: word, &rest) : ""
+        let value = try option.takesValue ? Self.value(of: word, from: &rest) : ""
         rest.hide(option.secret, in: value)
-        try apply(option, CommandOption.Occurrence(value: value, name: word, isOn: isOn), command)
+        try apply(option, given: CommandOption.Occurrence(value: value, name: word, isOn: isOn), for: command)
         try takeConfig(&rest)
         takeTopic(&rest)
     }
@@ -76,19 +76,19 @@ extension Arguments {
     /// `-sf` is `-s -f`; `-m5` is `-m 5`.
     private mutating func takeLetters(
         _ word: String,
-        _ rest: inout WordQueue,
-        _ command: Action
+        rest: inout WordQueue,
+        for command: Action
     ) throws(ArgumentError) {
         var letters = word.dropFirst()
         while let letter = letters.popFirst() {
             guard let option = OptionTable.standard[letter] else { throw UnknownOption(letter).error }
             guard option.takesValue else {
-                try apply(option, CommandOption.Occurrence(value: "", name: "-\(letter)"), command)
+                try apply(option, given: CommandOption.Occurrence(value: "", name: "-\(letter)"), for: command)
                 continue
             }
-            let value = try letters.isEmpty ? Self.value(of: "-\(letter)", &rest) : String(letters)
+            let value = try letters.isEmpty ? Self.value(of: "-\(letter)", from: &rest) : String(letters)
             rest.hide(option.secret, in: value)
-            try apply(option, CommandOption.Occurrence(value: value, name: "-\(letter)"), command)
+            try apply(option, given: CommandOption.Occurrence(value: value, name: "-\(letter)"), for: command)
             return try takeConfig(&rest)
         }
         takeTopic(&rest)
@@ -108,15 +108,15 @@ extension Arguments {
         rest.pop()
     }
 
-    private static func value(of name: String, _ rest: inout WordQueue) throws(ArgumentError) -> String {
+    private static func value(of name: String, from rest: inout WordQueue) throws(ArgumentError) -> String {
         guard let value = rest.pop() else { throw .usage("\(name) needs a value") }
         return value
     }
 
     private mutating func apply(
         _ option: CommandOption,
-        _ given: CommandOption.Occurrence,
-        _ command: Action
+        given: CommandOption.Occurrence,
+        for command: Action
     ) throws(ArgumentError) {
         guard option.commands.contains(command.options) else {
             if command == .transfer { throw .usage("\(given.name) is for \(option.commands.names)") }

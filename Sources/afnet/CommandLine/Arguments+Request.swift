@@ -22,7 +22,7 @@ extension Arguments {
     ///   - part: The download to resume.
     func request(
         for url: URL,
-        _ login: Login?,
+        login: Login?,
         form: Data?,
         type: String? = nil,
         from part: PartialTransfer?

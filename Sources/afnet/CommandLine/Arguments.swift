@@ -174,7 +174,7 @@ package struct Arguments: Sendable, Equatable {
     }
 
     /// `--fail` and `--fail-with-body`, of which one only can hold.
-    mutating func setFailure(_ mode: StatusFailure, _ isOn: Bool) throws(ArgumentError) {
+    mutating func setFailure(_ mode: StatusFailure, isOn: Bool) throws(ArgumentError) {
         if isOn, let failure, failure != mode { throw .usage("--fail and --fail-with-body exclude each other") }
         if isOn || failure == mode { failure = isOn ? mode : nil }
     }

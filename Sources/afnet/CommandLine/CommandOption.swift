@@ -58,12 +58,12 @@ struct CommandOption: Sendable {
 
     init(
         _ spelling: String,
-        _ text: String,
+        help text: String,
         for commands: Commands = .transfer,
         completing completion: Completion? = nil,
         hiding secret: Secret = .nothing,
         isSwitch: Bool = false,
-        _ effect: @escaping Effect
+        effect: @escaping Effect
     ) {
         self.spelling = spelling
         self.isSwitch = isSwitch
@@ -95,11 +95,11 @@ struct CommandOption: Sendable {
     /// - Parameter effect: Gets whether the flag is on.
     static func toggle(
         _ spelling: String,
-        _ text: String,
+        help text: String,
         for commands: Commands = .transfer,
-        _ effect: @escaping @Sendable (inout Arguments, Bool) throws -> Void
+        effect: @escaping @Sendable (inout Arguments, Bool) throws -> Void
     ) -> CommandOption {
-        CommandOption(spelling, text, for: commands, isSwitch: true) { arguments, given in
+        CommandOption(spelling, help: text, for: commands, isSwitch: true) { arguments, given in
             try effect(&arguments, given.isOn)
         }
     }
@@ -107,11 +107,11 @@ struct CommandOption: Sendable {
     /// A switch for a scheme of credentials. Switched off, what holds unless another is named is basic.
     static func scheme(
         _ name: String,
-        _ scheme: LoginScheme,
-        _ path: any WritableKeyPath<Arguments, LoginScheme> & Sendable,
+        picking scheme: LoginScheme,
+        in path: any WritableKeyPath<Arguments, LoginScheme> & Sendable,
         of choice: String = "--auth"
     ) -> CommandOption {
-        .toggle(name, "\(choice) \(scheme.rawValue)", for: .loading) { arguments, isOn in
+        .toggle(name, help: "\(choice) \(scheme.rawValue)", for: .loading) { arguments, isOn in
             if isOn {
                 arguments[keyPath: path] = scheme
             } else if arguments[keyPath: path] == scheme {
@@ -123,23 +123,23 @@ struct CommandOption: Sendable {
     /// A flag without an opposite.
     static func flag(
         _ spelling: String,
-        _ text: String,
+        help text: String,
         for commands: Commands = .transfer,
-        _ effect: @escaping @Sendable (inout Arguments) throws -> Void
+        effect: @escaping @Sendable (inout Arguments) throws -> Void
     ) -> CommandOption {
-        CommandOption(spelling, text, for: commands) { arguments, _ in try effect(&arguments) }
+        CommandOption(spelling, help: text, for: commands) { arguments, _ in try effect(&arguments) }
     }
 
     /// An option that takes one of some words.
     static func choice<Choice: RawRepresentable<String> & CaseIterable & Sendable>(
         _ spelling: String,
-        _ text: String,
+        help text: String,
         for commands: Commands = .transfer,
-        _ effect: @escaping @Sendable (inout Arguments, Choice) -> Void
+        effect: @escaping @Sendable (inout Arguments, Choice) -> Void
     ) -> CommandOption {
         CommandOption(
             spelling,
-            text,
+            help: text,
             for: commands,
             completing: .words(Choice.allCases.map(\.rawValue))
         ) { arguments, given in

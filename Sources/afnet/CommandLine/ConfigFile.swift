@@ -38,10 +38,10 @@ struct ConfigFile {
         if rest.first == "=" || rest.first == ":" { rest = rest.dropFirst().drop(while: isBlank) }
         let value =
             rest.isEmpty ? nil : rest.first == "\"" ? quoted(rest.dropFirst()) : String(rest.prefix { !isBlank($0) })
-        return try words(name, value)
+        return try words(name, value: value)
     }
 
-    private static func words(_ name: String, _ value: String?) throws(ArgumentError) -> [String] {
+    private static func words(_ name: String, value: String?) throws(ArgumentError) -> [String] {
         if name == "next" || name == "--next" || name == "-:" { return ["--next"] }
         if name.hasPrefix("-"), !name.hasPrefix("--") {
             if needsValue(name.dropFirst()) != (value != nil) {

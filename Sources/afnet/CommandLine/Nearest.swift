@@ -5,7 +5,9 @@ enum Nearest {
         let letters = Array(word.lowercased().utf8)
         guard (3...40).contains(letters.count) else { return nil }
         let most = letters.count < 6 ? 1 : 2
-        let near = names.map { (name: $0, distance: distance(letters, Array($0.utf8))) }.filter { $0.distance <= most }
+        let near = names.map { (name: $0, distance: distance(from: letters, to: Array($0.utf8))) }.filter {
+            $0.distance <= most
+        }
         if let best = near.min(by: { $0.distance < $1.distance })?.name { return best }
         // The beginning of one name, and of no other.
         let longer = names.filter { $0.utf8.starts(with: letters.prefix(max(4, letters.count - 1))) }
@@ -13,7 +15,7 @@ enum Nearest {
     }
 
     /// How many letters are wrong, missing, too many, or in the place of their neighbour.
-    private static func distance(_ one: [UInt8], _ other: [UInt8]) -> Int {
+    private static func distance(from one: [UInt8], to other: [UInt8]) -> Int {
         var rows = [Array(0...other.count)]
         for i in 0..<one.count {
             var row = [i + 1]

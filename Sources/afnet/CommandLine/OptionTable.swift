@@ -5,30 +5,24 @@ struct OptionTable: Sendable {
         /// The topic of the help about these options, if there is one.
         let topic: HelpTopicName?
         let options: [CommandOption]
-
-        init(_ title: String, _ topic: HelpTopicName?, _ options: [CommandOption]) {
-            self.title = title
-            self.topic = topic
-            self.options = options
-        }
     }
 
     static let standard = OptionTable([
-        Section("The request", .bodies, CommandOption.request),
-        Section("URLs", .urls, CommandOption.addresses),
-        Section("Its body", .bodies, CommandOption.bodies),
-        Section("Credentials", .login, CommandOption.login),
-        Section("Cookies", .cookies, CommandOption.cookies),
-        Section("The response", .output, CommandOption.response),
-        Section("Redirects and retries", .retries, CommandOption.repetition),
-        Section("The cache", .cache, CommandOption.cache),
-        Section("Connections", .transfers, CommandOption.connection + CommandOption.places),
-        Section("Proxies", .proxies, CommandOption.proxies),
-        Section("Certificates and pins", .tls, CommandOption.security),
-        Section("Several URLs", .parallel, CommandOption.order),
-        Section("Single commands", nil, CommandOption.commands),
-        Section("Messages, and options from a file", .config, CommandOption.words),
-        Section("Taken because scripts of curl have them", .curl, CommandOption.idle),
+        Section(title: "The request", topic: .bodies, options: CommandOption.request),
+        Section(title: "URLs", topic: .urls, options: CommandOption.addresses),
+        Section(title: "Its body", topic: .bodies, options: CommandOption.bodies),
+        Section(title: "Credentials", topic: .login, options: CommandOption.login),
+        Section(title: "Cookies", topic: .cookies, options: CommandOption.cookies),
+        Section(title: "The response", topic: .output, options: CommandOption.response),
+        Section(title: "Redirects and retries", topic: .retries, options: CommandOption.repetition),
+        Section(title: "The cache", topic: .cache, options: CommandOption.cache),
+        Section(title: "Connections", topic: .transfers, options: CommandOption.connection + CommandOption.places),
+        Section(title: "Proxies", topic: .proxies, options: CommandOption.proxies),
+        Section(title: "Certificates and pins", topic: .tls, options: CommandOption.security),
+        Section(title: "Several URLs", topic: .parallel, options: CommandOption.order),
+        Section(title: "Single commands", topic: nil, options: CommandOption.commands),
+        Section(title: "Messages, and options from a file", topic: .config, options: CommandOption.words),
+        Section(title: "Taken because scripts of curl have them", topic: .curl, options: CommandOption.idle),
     ])
 
     let sections: [Section]

@@ -20,7 +20,7 @@ struct CookiesCommand {
         }
         var number = 0
         do throws(SystemFailure) {
-            var lines = InputLines(.standardInput, longest: Self.longestLine)
+            var lines = InputLines(source: .standardInput, longest: Self.longestLine)
             while let line = try lines.next() {
                 number += 1
                 if line.allSatisfy({ $0 == 0x20 || $0 == 0x0D }) { continue }

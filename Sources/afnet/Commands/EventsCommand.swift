@@ -18,16 +18,16 @@ import Foundation
         let payload = try Payload(arguments, isSentAgain: true)
         let plan = try TransferPlan(
             arguments.urls[0],
-            arguments,
+            arguments: arguments,
             query: arguments.isQuery ? payload.data : nil,
             netrc: try arguments.netrcFile()
         )
         sessions = Sessions(TrustLog())
         session = URLSession(configuration: try sessions.configuration(SessionOptions(arguments)))
-        jar = try CookieKeeper(arguments.cookies, sessions.cookies)
+        jar = try CookieKeeper(arguments.cookies, cookies: sessions.cookies)
         var request = arguments.request(
             for: plan.url,
-            plan.login,
+            login: plan.login,
             form: arguments.isQuery ? nil : payload.whole,
             type: payload.contentType,
             from: nil
@@ -43,7 +43,7 @@ import Foundation
         stream = session.events(
             for: request,
             options: arguments.eventOptions,
-            delegate: StreamDelegates.delegate(Identity(plan.url, plan.login, arguments), arguments)
+            delegate: StreamDelegates.delegate(Identity(plan.url, login: plan.login, arguments: arguments), arguments)
         )
     }
 

@@ -9,7 +9,7 @@ struct InputLines {
     private var waiting = Data()
     private var isAtEnd = false
 
-    init(_ source: Descriptor, longest: Int) {
+    init(source: Descriptor, longest: Int) {
         self.source = source
         self.longest = longest
     }

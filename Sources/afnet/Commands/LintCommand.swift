@@ -30,7 +30,7 @@ import Foundation
             lines = arguments.hosts.map { cover($0, in: file) }
         } else {
             lines = findings.flatMap(Self.lines)
-            if let file { lines.append(summary(of: file, problems.count)) }
+            if let file { lines.append(summary(of: file, problems: problems.count)) }
             lines += authorities.map(lint) ?? []
         }
         if !arguments.isSilent || !arguments.hosts.isEmpty {
@@ -46,7 +46,7 @@ import Foundation
             + ["\(arguments.security.authorities ?? ""): \(authorities), \(result)"]
     }
 
-    private func summary(of file: PolicyFile, _ problems: Int) -> String {
+    private func summary(of file: PolicyFile, problems: Int) -> String {
         let rules = file.policy.hostRules.count
         let counted = "\(rules) host rule\(rules == 1 ? "" : "s")"
         let result = problems == 0 ? "nothing to change" : "\(problems) problem\(problems == 1 ? "" : "s")"

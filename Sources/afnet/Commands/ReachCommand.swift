@@ -33,7 +33,7 @@ import Foundation
         var former: String?
         for await status in statuses {
             if arguments.isOnce, status == .unknown { continue }
-            let line = Self.text(status, monitor.currentPath)
+            let line = Self.text(status, path: monitor.currentPath)
             if line != former {
                 do throws(TransferFailure) { try write(line) } catch { return .failure(error) }
             }
@@ -47,7 +47,7 @@ import Foundation
         try Descriptor.show("\(Date.now.formatted(.iso8601))  \(TerminalText.escaped(line))\n")
     }
 
-    private static func text(_ status: NetworkReachabilityStatus, _ path: NetworkPath) -> String {
+    private static func text(_ status: NetworkReachabilityStatus, path: NetworkPath) -> String {
         let place = path.interface.map { " by \($0.name)" } ?? ""
         switch status {
         case .unknown: return "not known"

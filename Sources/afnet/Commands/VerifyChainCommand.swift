@@ -41,12 +41,12 @@ struct VerifyChainCommand {
         if values["--ip"] != nil {
             guard case .ip = PeerName(host) else { throw .usage("--ip needs an address, not \"\(host)\"") }
         }
-        let served = try Self.certificates(of: leaf, "--leaf")
+        let served = try Self.certificates(of: leaf, for: "--leaf")
         guard served.count == 1 else { throw .usage("--leaf needs one certificate, and \(leaf) has \(served.count)") }
         trust = ServerTrust(
-            servedChain: try served + Self.certificates(of: untrusted, "--untrusted", mayBeEmpty: true),
+            servedChain: try served + Self.certificates(of: untrusted, for: "--untrusted", mayBeEmpty: true),
             host: host,
-            anchors: .certificates(try Self.certificates(of: trusted, "--trusted", mayBeEmpty: true)),
+            anchors: .certificates(try Self.certificates(of: trusted, for: "--trusted", mayBeEmpty: true)),
             at: try Self.date(time)
         )
     }
@@ -61,7 +61,7 @@ struct VerifyChainCommand {
     /// - Parameter mayBeEmpty: Whether a blank file is an empty list.
     private static func certificates(
         of path: String,
-        _ option: String,
+        for option: String,
         mayBeEmpty: Bool = false
     ) throws(ArgumentError) -> [Certificate] {
         let bytes: Data

@@ -16,11 +16,16 @@ import Foundation
     init(_ arguments: Arguments) throws(TransferFailure) {
         self.arguments = arguments
         console = Console(arguments)
-        let plan = try TransferPlan(arguments.urls[0], arguments, scheme: "ws", netrc: try arguments.netrcFile())
+        let plan = try TransferPlan(
+            arguments.urls[0],
+            arguments: arguments,
+            scheme: "ws",
+            netrc: try arguments.netrcFile()
+        )
         sessions = Sessions(TrustLog())
         session = URLSession(configuration: try sessions.configuration(SessionOptions(arguments)))
-        jar = try CookieKeeper(arguments.cookies, sessions.cookies)
-        var request = arguments.request(for: plan.url, plan.login, form: nil, from: nil)
+        jar = try CookieKeeper(arguments.cookies, cookies: sessions.cookies)
+        var request = arguments.request(for: plan.url, login: plan.login, form: nil, from: nil)
         // As a field they can follow a redirect to another origin, with --location-trusted.
         if !arguments.subprotocols.isEmpty {
             request.addValue(
@@ -29,7 +34,7 @@ import Foundation
             )
         }
         task = session.webSocketTask(with: request, options: arguments.webSocketOptions)
-        task.delegate = StreamDelegates.delegate(Identity(plan.url, plan.login, arguments), arguments)
+        task.delegate = StreamDelegates.delegate(Identity(plan.url, login: plan.login, arguments: arguments), arguments)
     }
 
     func run() async throws(TransferFailure) -> ExitCode {
@@ -42,7 +47,7 @@ import Foundation
             }
         }
         defer { interruption.stop() }
-        let unread = StandardInput(arguments, task)
+        let unread = StandardInput(arguments, task: task)
         var failure: TransferFailure?
         do {
             let name = try await task.open()
@@ -117,7 +122,7 @@ private final class StandardInput: Sendable {
     private let task: URLSessionWebSocketTask
     private let problem = Lock<TransferFailure?>(nil)
 
-    init(_ arguments: Arguments, _ task: URLSessionWebSocketTask) {
+    init(_ arguments: Arguments, task: URLSessionWebSocketTask) {
         isBinary = arguments.isBinary
         self.task = task
     }

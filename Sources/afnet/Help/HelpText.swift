@@ -27,7 +27,7 @@ package enum HelpText {
 
     private static var brief: String {
         let options = common.compactMap { OptionTable.standard[$0] }
-        let commands = HelpTopic.commands.map { row("  afnet \($0.name.rawValue)", $0.summary ?? "")[0] }
+        let commands = HelpTopic.commands.map { row("  afnet \($0.name.rawValue)", text: $0.summary ?? "")[0] }
         return """
             usage: afnet [options] URL [URL ...] [--next [options] URL ...]
 
@@ -37,7 +37,7 @@ package enum HelpText {
                 afnet -F photo=@me.jpg -F title=Me https://api.example.com/photos
                 afnet -f --retry 3 -o data.json https://api.example.com/data
 
-            \(options.flatMap { lines($0, $0.text.firstClause) }.joined(separator: "\n"))
+            \(options.flatMap { lines($0, text: $0.text.firstClause) }.joined(separator: "\n"))
 
             \(commands.joined(separator: "\n"))
 
@@ -92,14 +92,14 @@ package enum HelpText {
 
     // MARK: Layout
 
-    private static func lines(_ options: [CommandOption]) -> [String] { options.flatMap { lines($0, $0.text) } }
+    private static func lines(_ options: [CommandOption]) -> [String] { options.flatMap { lines($0, text: $0.text) } }
 
-    private static func lines(_ option: CommandOption, _ text: String) -> [String] {
-        row((option.letter == nil ? "      " : "  ") + option.spelling, text)
+    private static func lines(_ option: CommandOption, text: String) -> [String] {
+        row((option.letter == nil ? "      " : "  ") + option.spelling, text: text)
     }
 
     /// A name, and a text beside it, or below if the name is long.
-    private static func row(_ name: String, _ text: String) -> [String] {
+    private static func row(_ name: String, text: String) -> [String] {
         let text = wrapped(text, indent: column)
         guard name.count < column - 1 else { return [name] + text }
         let blanks = String(repeating: " ", count: column - name.count)

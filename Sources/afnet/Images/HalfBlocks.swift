@@ -7,7 +7,7 @@ package enum HalfBlocks {
         var text = ""
         for row in stride(from: 0, to: raster.height, by: 2) {
             var line = Line()
-            for column in 0..<raster.width { line.add(raster[column, row], raster[column, row + 1]) }
+            for column in 0..<raster.width { line.add(upper: raster[column, row], lower: raster[column, row + 1]) }
             text += line.finished + "\n"
         }
         return text
@@ -19,7 +19,7 @@ package enum HalfBlocks {
         private var foreground: Raster.Pixel?
         private var background: Raster.Pixel?
 
-        mutating func add(_ upper: Raster.Pixel?, _ lower: Raster.Pixel?) {
+        mutating func add(upper: Raster.Pixel?, lower: Raster.Pixel?) {
             switch (upper, lower) {
             case (nil, nil):
                 set(background: nil)

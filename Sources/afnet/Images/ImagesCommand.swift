@@ -18,13 +18,13 @@ import Foundation
         let sessions = Sessions(TrustLog())
         self.sessions = sessions
         let configuration = try sessions.configuration(SessionOptions(arguments))
-        jar = try CookieKeeper(arguments.cookies, sessions.cookies)
+        jar = try CookieKeeper(arguments.cookies, cookies: sessions.cookies)
         let netrc = try arguments.netrcFile()
         plans = arguments.urls.map { text in
-            Result { () throws(TransferFailure) in try TransferPlan(text, arguments, netrc: netrc) }
+            Result { () throws(TransferFailure) in try TransferPlan(text, arguments: arguments, netrc: netrc) }
         }
         manager = HTTPSessionManager(baseURL: nil, sessionConfiguration: configuration)
-        Self.prepare(manager, plans.compactMap { try? $0.get() }, arguments)
+        Self.prepare(manager, for: plans.compactMap { try? $0.get() }, arguments: arguments)
         let serializer = ImageResponseSerializer()
         // The first bytes of an image show its format; Content-Type does not count.
         serializer.acceptableContentTypes = nil
@@ -44,9 +44,9 @@ import Foundation
     }
 
     /// Answers challenges, and keeps credentials over redirects with --location-trusted.
-    private static func prepare(_ manager: HTTPSessionManager, _ plans: [TransferPlan], _ arguments: Arguments) {
+    private static func prepare(_ manager: HTTPSessionManager, for plans: [TransferPlan], arguments: Arguments) {
         let identities = Dictionary(
-            plans.map { ($0.url, Identity($0.url, $0.login, arguments)) },
+            plans.map { ($0.url, Identity($0.url, login: $0.login, arguments: arguments)) },
             uniquingKeysWith: { first, _ in first }
         )
         if identities.values.contains(where: \.mayAnswer) {
@@ -74,7 +74,7 @@ import Foundation
     func run() async throws(TransferFailure) -> ExitCode {
         defer { manager.invalidateSessionCancelingTasks(true, resetSession: false) }
         var code = ExitCode.done
-        let loads = zip(arguments.urls, plans).map { Load(SecretText.withoutPassword($0), $1, self) }
+        let loads = zip(arguments.urls, plans).map { Load(SecretText.withoutPassword($0), plan: $1, by: self) }
         for load in loads {
             do throws(TransferFailure) {
                 try await show(load)
@@ -96,7 +96,7 @@ import Foundation
         let receipt: ImageDownloadReceipt?
         private let outcome: AsyncStream<Result<(Image, HTTPURLResponse?), TransferFailure>>
 
-        init(_ name: String, _ given: Result<TransferPlan, TransferFailure>, _ command: ImagesCommand) {
+        init(_ name: String, plan given: Result<TransferPlan, TransferFailure>, by command: ImagesCommand) {
             self.name = name
             let (stream, continuation) = AsyncStream<Result<(Image, HTTPURLResponse?), TransferFailure>>.makeStream()
             outcome = stream
@@ -108,12 +108,12 @@ import Foundation
                 continuation.yield(.failure(error))
                 return
             }
-            var request = command.arguments.request(for: plan.url, plan.login, form: nil, from: nil)
+            var request = command.arguments.request(for: plan.url, login: plan.login, form: nil, from: nil)
             if command.arguments.asksForAnything { request.setValue("image/*", forHTTPHeaderField: "Accept") }
             receipt = command.downloader.downloadImage(for: request) { _, response, image in
                 continuation.yield(.success((image, response)))
             } failure: { _, response, error in
-                continuation.yield(.failure(TransferFailure(image: error, response)))
+                continuation.yield(.failure(TransferFailure(image: error, response: response)))
             }
         }
 
@@ -126,7 +126,7 @@ import Foundation
     }
 
     private func show(_ load: Load) async throws(TransferFailure) {
-        let line = StatusLine(load.name) { [console] in console.write($0) }
+        let line = StatusLine(name: load.name) { [console] in console.write($0) }
         if console.isTerminal, !console.isSilent, let task = load.receipt?.task {
             line.setAnimatingWithState(of: task)
             line.setProgressWithDownloadProgress(of: task, animated: false)
@@ -137,7 +137,7 @@ import Foundation
         let format = image.format.map { "\($0) " } ?? ""
         try Descriptor.show(TerminalText.escaped("\(load.name): \(format)\(image.width)×\(image.height)") + "\n")
         var failure: TransferFailure?
-        let view = TerminalPicture(graphics, downloader: downloader) { text in
+        let view = TerminalPicture(graphics: graphics, downloader: downloader) { text in
             do throws(TransferFailure) { try Descriptor.show(text) } catch { failure = error }
         }
         view.image = image
@@ -159,7 +159,7 @@ extension Arguments {
 
 extension TransferFailure {
     /// Why an image was not loaded.
-    fileprivate init(image error: any Error, _ response: HTTPURLResponse?) {
+    fileprivate init(image error: any Error, response: HTTPURLResponse?) {
         let details = (error as NSError).userInfo
         if let response, !(200..<300).contains(response.statusCode) {
             self.init(.statusRefused, "the server answered \(response.statusCode)")
@@ -196,7 +196,7 @@ extension ImageError {
     private var progress: Float?
     private var turns = 0
 
-    init(_ name: String, write: @escaping (String) -> Void) {
+    init(name: String, write: @escaping (String) -> Void) {
         self.name = TerminalText.escaped(name)
         self.write = write
     }
@@ -225,10 +225,10 @@ extension ImageError {
     }
 
     private func draw() {
-        write(Self.clear + Self.text(turns, progress, name))
+        write(Self.clear + Self.text(turns: turns, progress: progress, name: name))
     }
 
-    static func text(_ turns: Int, _ progress: Float?, _ name: String) -> String {
+    static func text(turns: Int, progress: Float?, name: String) -> String {
         let sign = signs[turns % signs.count]
         guard let progress else { return "\(sign) \(name)" }
         let share = min(max(progress, 0), 1)

@@ -7,7 +7,7 @@ package struct Raster: Sendable, Equatable {
         package let green: UInt8
         package let blue: UInt8
 
-        package init(_ red: UInt8, _ green: UInt8, _ blue: UInt8) {
+        package init(red: UInt8, green: UInt8, blue: UInt8) {
             (self.red, self.green, self.blue) = (red, green, blue)
         }
     }
@@ -28,7 +28,9 @@ package struct Raster: Sendable, Equatable {
             for row in 0..<size.height {
                 let rows = Raster.span(row, of: size.height, over: image.height)
                 for column in 0..<size.width {
-                    pixels.append(source.mean(Raster.span(column, of: size.width, over: image.width), rows))
+                    pixels.append(
+                        source.mean(ofColumns: Raster.span(column, of: size.width, over: image.width), rows: rows)
+                    )
                 }
             }
             return pixels
@@ -72,7 +74,7 @@ package struct Raster: Sendable, Equatable {
         let alpha: Image.Alpha
 
         /// Nil if less than half of it covers the background.
-        func mean(_ columns: Range<Int>, _ rows: Range<Int>) -> Pixel? {
+        func mean(ofColumns columns: Range<Int>, rows: Range<Int>) -> Pixel? {
             var sums = (red: 0, green: 0, blue: 0, alpha: 0)
             for row in rows {
                 for column in columns {
@@ -89,7 +91,7 @@ package struct Raster: Sendable, Equatable {
             guard sums.alpha * 2 >= rows.count * columns.count * 255 else { return nil }
             // A damaged premultiplied picture has colours above its alpha.
             func mean(_ sum: Int) -> UInt8 { UInt8(clamping: sum / sums.alpha) }
-            return Pixel(mean(sums.red), mean(sums.green), mean(sums.blue))
+            return Pixel(red: mean(sums.red), green: mean(sums.green), blue: mean(sums.blue))
         }
     }
 }

@@ -14,11 +14,11 @@ package enum Sixels {
             colour(raster.pixels[index], column: index % raster.width, row: index / raster.width)
         }
         for colour in Set(colours.compactMap { $0 }).sorted() { text += definition(of: colour) }
-        for top in stride(from: 0, to: raster.height, by: 6) { text += band(colours, raster, from: top) }
+        for top in stride(from: 0, to: raster.height, by: 6) { text += band(colours, of: raster, from: top) }
         return text + "\u{1B}\\"
     }
 
-    private static func band(_ colours: [Int?], _ raster: Raster, from top: Int) -> String {
+    private static func band(_ colours: [Int?], of raster: Raster, from top: Int) -> String {
         let rows = top..<min(top + 6, raster.height)
         let present = Set(rows.flatMap { row in colours[(row * raster.width)..<((row + 1) * raster.width)] })
         var text = ""

@@ -38,7 +38,7 @@ import AFImages
         }
     }
 
-    init(_ graphics: Graphics, downloader: ImageDownloader, write: @escaping (String) -> Void) {
+    init(graphics: Graphics, downloader: ImageDownloader, write: @escaping (String) -> Void) {
         self.graphics = graphics
         self.write = write
         imageLoading.imageDownloader = downloader

@@ -8,7 +8,7 @@ package enum TerminalQuestion {
 
     /// The best mode of the terminal. Blocks if the terminal does not answer. Ctrl-C interrupts the process.
     package static func ask(patience: Duration = .milliseconds(500)) -> GraphicsMode {
-        QuietTerminal.ask(O_NONBLOCK) { device throws(CancellationError) in
+        QuietTerminal.ask(flags: O_NONBLOCK) { device throws(CancellationError) in
             let question = Array(text.utf8)
             guard write(device, question, question.count) == question.count else { return .blocks }
             return mode(answer: try answer(from: device, within: patience))

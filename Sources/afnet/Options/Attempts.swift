@@ -10,7 +10,7 @@ import Foundation
     private(set) var count = 1
 
     /// - Parameter isRepeatable: Whether the body can be sent again.
-    init(_ options: RetryOptions, isRepeatable: Bool) {
+    init(options: RetryOptions, isRepeatable: Bool) {
         self.options = options
         self.isRepeatable = isRepeatable
     }
@@ -27,7 +27,7 @@ import Foundation
     }
 
     /// The seconds before a retry; nil if there is none after this failure.
-    func wait(after failure: TransferFailure, _ response: HTTPURLResponse?) -> Double? {
+    func wait(after failure: TransferFailure, response: HTTPURLResponse?) -> Double? {
         let status = failure.code == .statusRefused ? response?.statusCode : nil
         guard isRepeatable, options.mayHeal(failure.code, status: status, isRefused: failure.isRefused) else {
             return nil

@@ -16,7 +16,7 @@ package enum BodyPiece: Sendable, Equatable {
     case file(String, Reading)
 
     /// - Parameter text: A field, or `@FILE`.
-    init(data text: String, _ reading: Reading) {
+    init(data text: String, reading: Reading) {
         self = text.hasPrefix("@") ? .file(String(text.dropFirst()), reading) : .text(text)
     }
 
@@ -36,7 +36,7 @@ package enum BodyPiece: Sendable, Equatable {
     }
 
     /// The bytes that are sent for the content of a file.
-    static func bytes(_ contents: Data, _ reading: Reading) -> Data {
+    static func bytes(of contents: Data, reading: Reading) -> Data {
         switch reading {
         case .text: contents.filter { $0 != 0 && $0 != UInt8(ascii: "\r") && $0 != UInt8(ascii: "\n") }
         case .binary: contents

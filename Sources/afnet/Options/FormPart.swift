@@ -40,26 +40,26 @@ package struct FormPart: Sendable, Equatable {
         let rest = text[text.index(after: sign)...]
         if isLiteral { return [FormPart(name: field, content: .value(Data(rest.utf8)))] }
         switch rest.first {
-        case "@": return try files(FormText(rest.dropFirst()), field, of: name)
+        case "@": return try files(FormText(rest.dropFirst()), field: field, of: name)
         case "<":
             var text = FormText(rest.dropFirst())
             let path = text.word(endingAt: ";")
-            return [try part(FormPart(name: field, content: .valueOfFile(path)), &text, of: name)]
+            return [try part(FormPart(name: field, content: .valueOfFile(path)), reading: &text, of: name)]
         default:
             var text = FormText(rest)
             let value = text.word(endingAt: ";", keepingUnknown: true)
-            return [try part(FormPart(name: field, content: .value(Data(value.utf8))), &text, of: name)]
+            return [try part(FormPart(name: field, content: .value(Data(value.utf8))), reading: &text, of: name)]
         }
     }
 
     /// Several files may follow one `@`, separated by commas.
-    private static func files(_ text: FormText, _ field: String, of name: String) throws(ArgumentError) -> [FormPart] {
+    private static func files(_ text: FormText, field: String, of name: String) throws(ArgumentError) -> [FormPart] {
         var text = text
         var parts: [FormPart] = []
         repeat {
             let path = text.word(endingAt: ";,")
             if path.isEmpty { throw .badArgument("\(name): there is no name of a file behind the @ of \"\(field)\"") }
-            parts.append(try part(FormPart(name: field, content: .file(path)), &text, of: name))
+            parts.append(try part(FormPart(name: field, content: .file(path)), reading: &text, of: name))
         } while text.take(",")
         return parts
     }
@@ -67,7 +67,7 @@ package struct FormPart: Sendable, Equatable {
     /// Reads `;type=` and `;filename=` after the content.
     private static func part(
         _ part: FormPart,
-        _ text: inout FormText,
+        reading text: inout FormText,
         of name: String
     ) throws(ArgumentError) -> FormPart {
         var part = part

@@ -10,7 +10,7 @@ package struct RedirectOptions: Sendable, Equatable {
     /// The statuses that keep POST.
     package var keepsPost: Set<Int> = []
 
-    mutating func keepPost(over status: Int, _ isKept: Bool) {
+    mutating func keepPost(over status: Int, isKept: Bool) {
         if isKept { keepsPost.insert(status) } else { keepsPost.remove(status) }
     }
 
@@ -25,7 +25,7 @@ package struct RedirectOptions: Sendable, Equatable {
         after status: Int,
         to former: URLRequest?,
         madeFrom original: URLRequest?,
-        _ stream: @autoclosure () -> InputStream? = nil
+        stream: @autoclosure () -> InputStream? = nil
     ) -> URLRequest {
         var next = next
         var kept = isTrusting ? Self.secrets(of: original) : []

@@ -27,13 +27,13 @@ import Foundation
         switch target {
         case .host(let name, let peer):
             let trust = ServerTrust(servedChain: try await chain(of: peer, anchors), host: name, anchors: anchors)
-            return PinsReport(.server(peer), trust, authorities: arguments.security.authorities)
+            return PinsReport(source: .server(peer), trust: trust, authorities: arguments.security.authorities)
         case .file(let path):
             switch try contents(of: path) {
-            case .publicKey(let pin): return PinsReport(path, pin)
+            case .publicKey(let pin): return PinsReport(path: path, pin: pin)
             case .certificates(let certificates):
                 let trust = ServerTrust(servedChain: certificates, host: "", anchors: anchors)
-                return PinsReport(.file(path), trust, authorities: arguments.security.authorities)
+                return PinsReport(source: .file(path), trust: trust, authorities: arguments.security.authorities)
             }
         }
     }

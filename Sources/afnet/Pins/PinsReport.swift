@@ -10,7 +10,7 @@ struct PinsReport {
     let lines: [String]
 
     /// A public key alone.
-    init(_ path: String, _ pin: PublicKeyPin) {
+    init(path: String, pin: PublicKeyPin) {
         lines = [
             "\(path) holds a public key:", "", "  0  \(pin)", "",
             "Without its certificate nothing is known of it. Pin it as a backup, if you have the private key.",
@@ -18,7 +18,7 @@ struct PinsReport {
     }
 
     /// - Parameter authorities: The file of `--cacert`, if it replaces the system's authorities.
-    init(_ source: Source, _ trust: ServerTrust, authorities: String?) {
+    init(source: Source, trust: ServerTrust, authorities: String?) {
         let chain = trust.servedChain
         let count = chain.count == 1 ? "one certificate" : "\(chain.count) certificates"
         let title =
@@ -30,17 +30,21 @@ struct PinsReport {
             lines = [title]
             return
         }
-        let hosts = Self.hosts(source, trust, leaf)
+        let hosts = Self.hosts(source, trust: trust, leaf: leaf)
         // A certificate without hosts, usually an authority's, is not checked as a server's.
         let evaluation = trust.evaluate(hosts.first.map { .tlsServer($0.name) } ?? .basicX509)
         var lines = [title, ""]
         for (depth, certificate) in chain.enumerated() {
-            lines += Self.block("\(depth)", certificate, evaluation)
+            lines += Self.block("\(depth)", for: certificate, in: evaluation)
         }
-        lines += Self.verdict(evaluation, hosts.first?.text)
-        lines += Self.anchor(evaluation, chain, authorities)
+        lines += Self.verdict(evaluation, host: hosts.first?.text)
+        lines += Self.anchor(evaluation, served: chain, authorities: authorities)
         if evaluation.isTrusted {
-            let snippet = PinningSnippet(host: hosts.first?.text, evaluation.verifiedChain, authorities: authorities)
+            let snippet = PinningSnippet(
+                host: hosts.first?.text,
+                chain: evaluation.verifiedChain,
+                authorities: authorities
+            )
             lines += [""] + snippet.lines
         } else {
             lines += [
@@ -53,8 +57,8 @@ struct PinsReport {
     /// The requested host, or the hosts of the certificate.
     private static func hosts(
         _ source: Source,
-        _ trust: ServerTrust,
-        _ leaf: Certificate
+        trust: ServerTrust,
+        leaf: Certificate
     ) -> [(text: String, name: PeerName)] {
         let texts =
             switch source {
@@ -64,7 +68,8 @@ struct PinsReport {
         return texts.compactMap { text in PeerName(text).map { ("\($0)", $0) } }
     }
 
-    private static func block(_ mark: String, _ certificate: Certificate, _ evaluation: TrustEvaluation) -> [String] {
+    private static func block(_ mark: String, for certificate: Certificate, in evaluation: TrustEvaluation) -> [String]
+    {
         let text = CertificateText.lines(certificate)
         var lines = ["  \(mark)  \(text[0])"] + text.dropFirst().map { "     \($0)" }
         let hosts = CertificateText.hosts(certificate)
@@ -75,7 +80,7 @@ struct PinsReport {
         return lines + [""]
     }
 
-    private static func verdict(_ evaluation: TrustEvaluation, _ host: String?) -> [String] {
+    private static func verdict(_ evaluation: TrustEvaluation, host: String?) -> [String] {
         let subject = host.map { "The chain is trusted for \($0)." } ?? "The chain is trusted, but names no host."
         return [evaluation.failure.map { "The chain is not trusted: \($0.message)." } ?? subject]
     }
@@ -83,15 +88,15 @@ struct PinsReport {
     /// The certificates of the chain that the server did not send.
     private static func anchor(
         _ evaluation: TrustEvaluation,
-        _ served: [Certificate],
-        _ authorities: String?
+        served: [Certificate],
+        authorities: String?
     ) -> [String] {
         guard evaluation.isTrusted else { return [] }
         let known = evaluation.chain.filter { !served.contains($0) }
         guard !known.isEmpty else { return [] }
         let origin = authorities.map { "the file \($0)" } ?? "the authorities of this machine"
         var lines = ["From \(origin) it leads to:", ""]
-        for certificate in known { lines += block("+", certificate, evaluation) }
+        for certificate in known { lines += block("+", for: certificate, in: evaluation) }
         return Array(lines.dropLast())
     }
 }
@@ -101,11 +106,11 @@ package struct PinningSnippet {
     let lines: [String]
 
     /// - Parameter chain: The verified chain, the server's certificate first.
-    init(host: String?, _ chain: [Certificate], authorities: String?) {
+    init(host: String?, chain: [Certificate], authorities: String?) {
         let pins = chain.map { "\($0.pin)" }
         lines =
             Self.advice(chain) + ["", "In Swift:", ""]
-            + Self.code(host, pins, authorities).map { $0.isEmpty ? "" : "    \($0)" }
+            + Self.code(host: host, pins: pins, authorities: authorities).map { $0.isEmpty ? "" : "    \($0)" }
     }
 
     private static func advice(_ chain: [Certificate]) -> [String] {
@@ -126,7 +131,7 @@ package struct PinningSnippet {
     }
 
     /// Code for a session with the first pin, and the second one as its backup.
-    package static func code(_ host: String?, _ pins: [String], _ authorities: String?) -> [String] {
+    package static func code(host: String?, pins: [String], authorities: String?) -> [String] {
         let literals = pins.prefix(2).map(SwiftText.literal)
         var lines = ["import AFNetworking", "", "let policy = SecurityPolicy()"]
         for (name, literal) in zip(["keys", "spares"], literals) { lines.append("let \(name) = [\(literal)]") }

@@ -17,7 +17,7 @@ enum FolderPath {
     static func find(_ path: String, in root: String) -> Found {
         guard let parts = parts(of: path) else { return .nothing }
         // Links are followed if they stay inside of the folder.
-        guard let real = realPath(([root] + parts).joined(separator: "/")), isInside(real, root) else {
+        guard let real = realPath(([root] + parts).joined(separator: "/")), isInside(real, root: root) else {
             return .nothing
         }
         var status = stat()
@@ -48,7 +48,7 @@ enum FolderPath {
         return String(validatingCString: real)
     }
 
-    private static func isInside(_ path: String, _ root: String) -> Bool {
+    private static func isInside(_ path: String, root: String) -> Bool {
         path == root || path.hasPrefix(root == "/" ? root : root + "/")
     }
 }

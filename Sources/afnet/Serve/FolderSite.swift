@@ -20,25 +20,25 @@ struct FolderSite: Sendable {
         }
         switch FolderPath.find(request.path, in: root) {
         case .nothing: return .text("not found\n").status(404)
-        case .file(let path): return file(path, request)
-        case .folder(let path): return folder(path, request)
+        case .file(let path): return file(path, for: request)
+        case .folder(let path): return folder(path, for: request)
         }
     }
 
-    private func folder(_ path: String, _ request: RecordedRequest) -> ServerReply {
+    private func folder(_ path: String, for request: RecordedRequest) -> ServerReply {
         guard request.path.hasSuffix("/") else {
             // With one leading slash: two would name another host.
             let place = "/" + request.path.drop { $0 == "/" } + "/"
             return .text("a folder\n").status(301).header("Location", place)
         }
         if case .file(let index) = FolderPath.find("\(request.path)index.html", in: root) {
-            return file(index, request)
+            return file(index, for: request)
         }
         return .text(FolderListing.page(of: path, at: request.path), type: "text/html; charset=utf-8")
     }
 
     /// The file, read while it is sent, 64 KiB at a time.
-    private func file(_ path: String, _ request: RecordedRequest) -> ServerReply {
+    private func file(_ path: String, for request: RecordedRequest) -> ServerReply {
         guard let file = ServedFile(path) else { return .text("it cannot be read\n").status(403) }
         if request.headers["If-None-Match"] == file.tag {
             return ServerReply.status(304).header("ETag", file.tag)

@@ -30,14 +30,14 @@ import Glibc
         let (site, hosts, console, isSilent) = (site, hosts, console, arguments.isSilent)
         server.route("*", "/*", answering: .head) { [weak server] request in
             let reply = hosts.contain(hostOf: request) ? site.reply(to: request) : Self.misdirected
-            if !isSilent { console.say(Self.line(request, reply)) }
+            if !isSilent { console.say(Self.line(for: request, reply: reply)) }
             // The records would grow for as long as the server runs.
             server?.forgetRequests()
             return reply
         }
         let file = try authority.map { authority throws(TransferFailure) in try certificateFile(authority.pem) }
         defer { if arguments.authorityFile == nil, let file { unlink(file) } }
-        try announce(server, file)
+        try announce(server, authority: file)
         for await _ in arrivals {}
         interruption.stop()
         server.stop()
@@ -69,7 +69,7 @@ import Glibc
     }
 
     /// - Parameter authority: The path of the authority's certificate.
-    private func announce(_ server: TestServer, _ authority: String?) throws(TransferFailure) {
+    private func announce(_ server: TestServer, authority: String?) throws(TransferFailure) {
         let place = "serving \(arguments.urls.first ?? "") at \(server.url("/").absoluteString)"
         let text = place + (authority.map { ", with --cacert \($0)" } ?? "")
         do throws(SystemFailure) {
@@ -96,7 +96,7 @@ import Glibc
         ServerReply.text("this host is not served here: see --host\n").status(421, reason: "Misdirected Request")
 
     /// `GET /a.txt 206 5`
-    nonisolated private static func line(_ request: RecordedRequest, _ reply: ServerReply) -> String {
+    nonisolated private static func line(for request: RecordedRequest, reply: ServerReply) -> String {
         let size = request.method == "HEAD" ? nil : reply.body?.count
         return "\(request.method) \(request.target) \(reply.status)\(size.map { " \($0)" } ?? "")"
     }

@@ -15,7 +15,7 @@ final class ServedFile: Sendable {
     /// Nil if it cannot be read, or is not a regular file.
     init?(_ path: String) {
         // Without O_NONBLOCK, opening a pipe that has replaced the file would wait.
-        guard let file = try? Descriptor.opening(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK) else { return nil }
+        guard let file = try? Descriptor.opening(path, flags: O_RDONLY | O_NOFOLLOW | O_NONBLOCK) else { return nil }
         var status = stat()
         guard fstat(file.number, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             try? file.close()

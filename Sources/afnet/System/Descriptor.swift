@@ -12,7 +12,7 @@ struct Descriptor {
 
     var isTerminal: Bool { isatty(number) == 1 }
 
-    static func opening(_ path: String, _ flags: Int32, mode: mode_t = 0o666) throws(SystemFailure) -> Descriptor {
+    static func opening(_ path: String, flags: Int32, mode: mode_t = 0o666) throws(SystemFailure) -> Descriptor {
         try Descriptor(number: checked { open(path, flags | O_CLOEXEC, mode) })
     }
 
@@ -45,7 +45,7 @@ struct Descriptor {
 
     /// Puts a file in the place of standard error; `-` is standard output.
     static func replaceStandardError(by path: String) throws(SystemFailure) {
-        let file = path == "-" ? standardOutput : try opening(path, O_WRONLY | O_CREAT | O_TRUNC)
+        let file = path == "-" ? standardOutput : try opening(path, flags: O_WRONLY | O_CREAT | O_TRUNC)
         _ = try checked { dup2(file.number, STDERR_FILENO) }
         if path != "-" { try file.close() }
     }
@@ -59,10 +59,10 @@ struct Descriptor {
     /// for instance, writes to it.
     static func replace(_ path: String, with data: Data) throws(SystemFailure) {
         if let status = try status(of: path), status.st_mode & S_IFMT != S_IFREG {
-            return try opening(path, O_WRONLY).writeLast(data)
+            return try opening(path, flags: O_WRONLY).writeLast(data)
         }
         let beside = "\(path).\(getpid())"
-        let file = try opening(beside, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
+        let file = try opening(beside, flags: O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
         do throws(SystemFailure) {
             try file.writeLast(data)
             _ = try checked { rename(beside, path) }
@@ -75,7 +75,7 @@ struct Descriptor {
     /// Appends to a file; `-` is standard output.
     static func append(_ data: Data, to path: String) throws(SystemFailure) {
         if path == "-" { return try standardOutput.write(data) }
-        try opening(path, O_WRONLY | O_CREAT | O_APPEND).writeLast(data)
+        try opening(path, flags: O_WRONLY | O_CREAT | O_APPEND).writeLast(data)
     }
 
     /// Writes, and closes the descriptor even if that fails.
@@ -87,7 +87,7 @@ struct Descriptor {
 
     /// The content of a file. Throws EFBIG if it has more than `limit` bytes.
     static func contents(of path: String, limit: Int = .max) throws(SystemFailure) -> Data {
-        let file = try opening(path, O_RDONLY)
+        let file = try opening(path, flags: O_RDONLY)
         let result = Result { () throws(SystemFailure) in try file.readToEnd(limit: limit) }
         try file.close()
         return try result.get()
@@ -198,7 +198,7 @@ struct Descriptor {
 
     /// The validator of a partial download; nil if it is unknown.
     static func validator(of path: String) -> String? {
-        guard let file = try? opening(path, O_RDONLY) else { return nil }
+        guard let file = try? opening(path, flags: O_RDONLY) else { return nil }
         // No file system of Linux has longer attributes.
         let value = [UInt8](unsafeUninitializedCapacity: 64 << 10) { buffer, count in
             count = max(0, caf_attribute(file.number, validatorName, buffer.baseAddress, buffer.count))

@@ -7,7 +7,7 @@
     private var done = 0
     private var bytes: Int64 = 0
 
-    init(_ line: MeterLine, of total: Int, now: ContinuousClock.Instant = .now) {
+    init(line: MeterLine, of total: Int, now: ContinuousClock.Instant = .now) {
         self.line = line
         self.total = total
         start = now

@@ -45,17 +45,17 @@ package struct ProgressBar {
         guard expected > 0 else { return fitting(["\(amount)  \(rate)", amount]) }
         let percent = percent(received)
         let sizes = "\(amount) of \(ByteCount.text(expected))"
-        let rest = Self.left(expected - received, perSecond)
+        let rest = Self.left(expected - received, perSecond: perSecond)
         let figures = "\(sizes)  \(rate)\(rest.map { "  \($0) left" } ?? "")"
         let room = min(width - figures.count - percent.count - 4, Self.barWidths.upperBound)
-        if room >= Self.barWidths.lowerBound { return "\(percent) [\(bar(received, room))] \(figures)" }
+        if room >= Self.barWidths.lowerBound { return "\(percent) [\(bar(received, room: room))] \(figures)" }
         return fitting(["\(percent) \(figures)", "\(percent) \(sizes)", percent])
     }
 
     private func plainText(_ received: Int64) -> String {
         guard expected > 0 else { return fitting(["#  \(ByteCount.text(received))"]) }
         let percent = percent(received)
-        return fitting(["\(bar(received, max(width - percent.count - 1, 0))) \(percent)", percent])
+        return fitting(["\(bar(received, room: max(width - percent.count - 1, 0))) \(percent)", percent])
     }
 
     private func fitting(_ texts: [String]) -> String {
@@ -66,13 +66,13 @@ package struct ProgressBar {
 
     private func percent(_ received: Int64) -> String { String(format: "%3d%%", Int(share(received) * 100)) }
 
-    private func bar(_ received: Int64, _ room: Int) -> String {
+    private func bar(_ received: Int64, room: Int) -> String {
         let filled = Int(share(received) * Double(room))
         return String(repeating: "#", count: filled) + String(repeating: " ", count: room - filled)
     }
 
     /// The time left at this rate; nil if nothing is left, the rate is 0, or it is more than 100 hours.
-    private static func left(_ count: Int64, _ perSecond: Double) -> String? {
+    private static func left(_ count: Int64, perSecond: Double) -> String? {
         guard count > 0, perSecond > 0 else { return nil }
         let seconds = (Double(count) / perSecond).rounded(.up)
         guard seconds < 360_000 else { return nil }

@@ -10,7 +10,7 @@ enum QuietTerminal {
     ///   - flags: More flags for opening the terminal.
     ///   - question: Gets the terminal's descriptor, and throws after Ctrl-C, which then interrupts the process.
     /// - Returns: Nil without a terminal, or if the process ignores the interruption.
-    static func ask<Answer>(_ flags: Int32 = 0, _ question: (Int32) throws(CancellationError) -> Answer) -> Answer? {
+    static func ask<Answer>(flags: Int32 = 0, question: (Int32) throws(CancellationError) -> Answer) -> Answer? {
         let device = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC | flags)
         guard device >= 0 else { return nil }
         defer { close(device) }

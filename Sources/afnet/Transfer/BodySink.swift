@@ -29,7 +29,7 @@ import Glibc
     private var formerSize: Int64?
 
     /// - Parameter path: The path of a file; `-` is standard output.
-    init(_ path: String, _ mode: Mode, makesFolders: Bool = false, place: (queue: OutputQueue, index: Int)? = nil) {
+    init(_ path: String, mode: Mode, makesFolders: Bool = false, place: (queue: OutputQueue, index: Int)? = nil) {
         self.path = path == "-" ? nil : path
         self.mode = mode
         self.makesFolders = makesFolders
@@ -70,14 +70,14 @@ import Glibc
 
     private func file(at path: String) throws(SystemFailure) -> Descriptor {
         switch mode {
-        case .replaces: return try Descriptor.opening(path, O_WRONLY | O_CREAT | O_TRUNC)
-        case .appends: return try Descriptor.opening(path, O_WRONLY | O_CREAT | O_APPEND)
-        case .makesNew: return try Descriptor.opening(path, O_WRONLY | O_CREAT | O_EXCL)
+        case .replaces: return try Descriptor.opening(path, flags: O_WRONLY | O_CREAT | O_TRUNC)
+        case .appends: return try Descriptor.opening(path, flags: O_WRONLY | O_CREAT | O_APPEND)
+        case .makesNew: return try Descriptor.opening(path, flags: O_WRONLY | O_CREAT | O_EXCL)
         case .makesOther:
             for number in 0..<Self.mostOthers {
                 let name = number == 0 ? path : "\(path).\(number)"
                 do throws(SystemFailure) {
-                    let file = try Descriptor.opening(name, O_WRONLY | O_CREAT | O_EXCL)
+                    let file = try Descriptor.opening(name, flags: O_WRONLY | O_CREAT | O_EXCL)
                     self.path = name
                     return file
                 } catch  where error.code == EEXIST {}
@@ -129,7 +129,7 @@ import Glibc
 }
 
 extension TransferFailure {
-    @MainActor static func cannotWrite(_ sink: BodySink, _ failure: SystemFailure) -> TransferFailure {
+    @MainActor static func cannotWrite(_ sink: BodySink, because failure: SystemFailure) -> TransferFailure {
         TransferFailure(.cannotWrite, "cannot write \(sink.name): \(failure.text)")
     }
 }

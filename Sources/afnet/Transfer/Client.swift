@@ -20,7 +20,7 @@ import Foundation
                 Console(group).report(error, isVerbose: group.isVerbose)
                 code = error.code
                 if let path = group.report {
-                    for url in group.urls { try? files.add(TransferResult(url, error), to: path) }
+                    for url in group.urls { try? files.add(TransferResult(url, failure: error), to: path) }
                 }
             }
             if group.failsEarly, code != .done { break }
@@ -31,7 +31,7 @@ import Foundation
 
     private func run(_ arguments: Arguments) async throws(TransferFailure) -> ExitCode {
         let session = try sessions.session(for: SessionOptions(arguments))
-        let jar = try CookieKeeper(arguments.cookies, sessions.cookies)
+        let jar = try CookieKeeper(arguments.cookies, cookies: sessions.cookies)
         let group = try TransferGroup(
             arguments,
             session: session,
@@ -41,11 +41,11 @@ import Foundation
         )
         warn(arguments)
         let code = await group.run()
-        return finish(jar, arguments) ?? code
+        return finish(jar, for: arguments) ?? code
     }
 
     /// A jar that cannot be written does not change the reports of the URLs.
-    private func finish(_ jar: CookieKeeper, _ arguments: Arguments) -> ExitCode? {
+    private func finish(_ jar: CookieKeeper, for arguments: Arguments) -> ExitCode? {
         do throws(TransferFailure) {
             try jar.finish()
             return nil

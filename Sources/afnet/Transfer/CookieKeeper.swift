@@ -7,7 +7,7 @@ import Foundation
     private let options: CookieOptions
     private let cookies: RunCookies
 
-    init(_ options: CookieOptions, _ cookies: RunCookies) throws(TransferFailure) {
+    init(_ options: CookieOptions, cookies: RunCookies) throws(TransferFailure) {
         self.options = options
         self.cookies = cookies
         for path in options.files { try load(path) }

@@ -64,17 +64,17 @@ package enum CookieText {
 
     private static func line(_ cookie: HTTPCookie) -> [UInt8] {
         let properties = cookie.properties ?? [:]
-        func bytes(_ text: String, _ key: HTTPCookiePropertyKey) -> [UInt8] {
+        func bytes(_ text: String, key: HTTPCookiePropertyKey) -> [UInt8] {
             Array(properties[key] as? Data ?? Data(text.utf8))
         }
         let fields = [
             (cookie.isHTTPOnly ? hiddenPrefix : []) + cookie.domain.utf8,
             Array((cookie.domain.hasPrefix(".") ? "TRUE" : "FALSE").utf8),
-            bytes(cookie.path, .pathBytes),
+            bytes(cookie.path, key: .pathBytes),
             Array((cookie.isSecure ? "TRUE" : "FALSE").utf8),
             Array((cookie.expiresDate.map { String(Int64($0.timeIntervalSince1970)) } ?? "0").utf8),
-            bytes(cookie.name, .nameBytes),
-            bytes(cookie.value, .valueBytes),
+            bytes(cookie.name, key: .nameBytes),
+            bytes(cookie.value, key: .valueBytes),
         ]
         return Array(fields.joined(separator: [tab]))
     }

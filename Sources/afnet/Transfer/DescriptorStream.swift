@@ -17,7 +17,7 @@ final class DescriptorStream: InputStream {
         super.init(data: Data())
     }
 
-    init(_ path: String, from offset: Int64) {
+    init(path: String, from offset: Int64) {
         file = (path, offset)
         super.init(data: Data())
     }
@@ -37,7 +37,7 @@ final class DescriptorStream: InputStream {
         status = .open
         guard let file else { return }
         do throws(SystemFailure) {
-            let source = try Descriptor.opening(file.path, O_RDONLY)
+            let source = try Descriptor.opening(file.path, flags: O_RDONLY)
             self.source = source
             try source.seek(to: file.offset)
         } catch {

@@ -46,9 +46,9 @@ struct FormBody {
         let hasFolders = part.fileName?.contains("/") == true
         if !part.headers.isEmpty || hasFolders { return try append(withHeaders: part, to: form) }
         switch part.content {
-        case .value(let value): append(value, part, to: form)
-        case .valueOfFile(let path): append(try contents(of: path, part), part, to: form)
-        case .file(let path): try append(fileAt: path, part, to: form)
+        case .value(let value): append(value, as: part, to: form)
+        case .valueOfFile(let path): append(try contents(of: path, for: part), as: part, to: form)
+        case .file(let path): try append(fileAt: path, as: part, to: form)
         }
     }
 
@@ -69,9 +69,9 @@ struct FormBody {
         case .value(let value):
             body = value
             if let fileName = part.fileName { disposition += "; filename=\"\(quotable(fileName))\"" }
-        case .valueOfFile(let path): body = try contents(of: path, part)
+        case .valueOfFile(let path): body = try contents(of: path, for: part)
         case .file(let path):
-            body = try contents(of: path, part)
+            body = try contents(of: path, for: part)
             let fileName = fileName(of: part, at: path)
             disposition += "; filename=\"\(quotable(fileName))\""
             type = type ?? Self.type(of: fileName, at: path)
@@ -85,7 +85,7 @@ struct FormBody {
         part.fileName ?? (path == "-" ? "-" : (path as NSString).lastPathComponent)
     }
 
-    private static func append(_ value: Data, _ part: FormPart, to form: any MultipartFormData) {
+    private static func append(_ value: Data, as part: FormPart, to form: any MultipartFormData) {
         if let fileName = part.fileName {
             form.appendPart(
                 withFileData: value,
@@ -103,14 +103,14 @@ struct FormBody {
 
     private static func append(
         fileAt path: String,
-        _ part: FormPart,
+        as part: FormPart,
         to form: any MultipartFormData
     ) throws(TransferFailure) {
         let fileName = fileName(of: part, at: path)
         let type = part.type ?? type(of: fileName, at: path)
         // A pipe has no known length.
-        guard path != "-", try isRegularFile(path, part) else {
-            let contents = try contents(of: path, part)
+        guard path != "-", try isRegularFile(path, of: part) else {
+            let contents = try contents(of: path, for: part)
             return form.appendPart(withFileData: contents, name: part.name, fileName: fileName, mimeType: type)
         }
         do {
@@ -124,23 +124,24 @@ struct FormBody {
         }
     }
 
-    private static func isRegularFile(_ path: String, _ part: FormPart) throws(TransferFailure) -> Bool {
+    private static func isRegularFile(_ path: String, of part: FormPart) throws(TransferFailure) -> Bool {
         do throws(SystemFailure) {
             return try Descriptor.isRegularFile(path)
         } catch {
-            throw unreadable(path, part, error)
+            throw unreadable(path, of: part, because: error)
         }
     }
 
-    private static func contents(of path: String, _ part: FormPart) throws(TransferFailure) -> Data {
+    private static func contents(of path: String, for part: FormPart) throws(TransferFailure) -> Data {
         do throws(SystemFailure) {
             return try Descriptor.input(path)
         } catch {
-            throw unreadable(path, part, error)
+            throw unreadable(path, of: part, because: error)
         }
     }
 
-    private static func unreadable(_ path: String, _ part: FormPart, _ failure: SystemFailure) -> TransferFailure {
+    private static func unreadable(_ path: String, of part: FormPart, because failure: SystemFailure) -> TransferFailure
+    {
         TransferFailure(.cannotRead, "the form's part \"\(part.name)\": \(path): \(failure.text)")
     }
 

@@ -9,7 +9,7 @@ import Glibc
     /// The heads so far.
     private(set) var text = ""
 
-    init(_ path: String?, _ files: RunFiles) {
+    init(_ path: String?, files: RunFiles) {
         self.path = path
         self.files = files
     }

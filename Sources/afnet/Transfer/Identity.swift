@@ -16,7 +16,7 @@ struct Identity: Sendable {
     private let netrc: NetrcFile?
 
     /// - Parameter netrc: Nil if a login of the command line goes before it.
-    init(_ url: URL, _ login: Login?, _ arguments: Arguments, netrc: NetrcFile? = nil) {
+    init(_ url: URL, login: Login?, arguments: Arguments, netrc: NetrcFile? = nil) {
         origin = url
         // With basic, the request has them already.
         self.login = arguments.loginScheme == .basic ? nil : login

@@ -75,7 +75,7 @@ struct Payload {
     private static func source(at path: String) throws(SystemFailure) -> Source {
         // Throws if the file cannot be read, before anything is sent.
         guard try Descriptor.isRegularFile(path) else { return .stream(path) }
-        let file = try Descriptor.opening(path, O_RDONLY)
+        let file = try Descriptor.opening(path, flags: O_RDONLY)
         try file.close()
         return .file(URL(fileURLWithPath: path))
     }
@@ -92,7 +92,7 @@ struct Payload {
             if index > 0 { data += Data(separator.utf8) }
             switch piece {
             case .text(let text): data += Data(text.utf8)
-            case .file(let path, let reading): data += BodyPiece.bytes(try Descriptor.input(path), reading)
+            case .file(let path, let reading): data += BodyPiece.bytes(of: try Descriptor.input(path), reading: reading)
             }
         }
         return data
@@ -136,16 +136,17 @@ struct Payload {
             return session.dataTask(with: request)
         case .none, .memory: return session.dataTask(with: request)
         case .file(let url): return session.uploadTask(with: request, fromFile: url)
-        case .form(let form): return task(for: request, form.newStream, ofLength: form.contentLength, in: session)
-        case .rest(let part): return task(for: request, part.stream, ofLength: part.length, in: session)
-        case .stream(let path): return task(for: request, InputStream(fileAtPath: path), in: session)
-        case .standardInput: return task(for: request, DescriptorStream(.standardInput), in: session)
+        case .form(let form):
+            return task(for: request, stream: form.newStream, ofLength: form.contentLength, in: session)
+        case .rest(let part): return task(for: request, stream: part.stream, ofLength: part.length, in: session)
+        case .stream(let path): return task(for: request, stream: InputStream(fileAtPath: path), in: session)
+        case .standardInput: return task(for: request, stream: DescriptorStream(.standardInput), in: session)
         }
     }
 
     @MainActor private func task(
         for request: URLRequest,
-        _ stream: InputStream?,
+        stream: InputStream?,
         ofLength length: some FixedWidthInteger,
         in session: URLSession
     ) -> URLSessionDataTask {
@@ -154,12 +155,12 @@ struct Payload {
         if request.value(forHTTPHeaderField: "Transfer-Encoding") == nil {
             request.setValue("\(length)", forHTTPHeaderField: "Content-Length")
         }
-        return task(for: request, stream, in: session)
+        return task(for: request, stream: stream, in: session)
     }
 
     @MainActor private func task(
         for request: URLRequest,
-        _ stream: InputStream?,
+        stream: InputStream?,
         in session: URLSession
     ) -> URLSessionDataTask {
         var request = request

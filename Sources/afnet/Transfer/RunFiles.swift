@@ -13,7 +13,7 @@ import Glibc
     /// - Parameter path: `-` is standard output.
     func append(_ data: Data, to path: String) throws(SystemFailure) {
         if path != "-", begun.insert(path).inserted {
-            try Descriptor.opening(path, O_WRONLY | O_CREAT | O_TRUNC).close()
+            try Descriptor.opening(path, flags: O_WRONLY | O_CREAT | O_TRUNC).close()
         }
         try Descriptor.append(data, to: path)
     }

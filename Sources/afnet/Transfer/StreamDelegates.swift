@@ -5,7 +5,7 @@ import Foundation
 enum StreamDelegates {
     /// Nil unless there is something to decide: a stream without a delegate shares TLS sessions with others.
     static func delegate(_ identity: Identity, _ arguments: Arguments) -> (any URLSessionTaskDelegate)? {
-        if identity.mayAnswer { return AskedDelegate(identity, arguments) }
+        if identity.mayAnswer { return AskedDelegate(identity, arguments: arguments) }
         return arguments.redirects.isTrusting ? TrustingDelegate(arguments) : nil
     }
 }
@@ -47,7 +47,7 @@ private final class AskedDelegate: RedirectingDelegate {
     let arguments: Arguments
     private let identity: Identity
 
-    init(_ identity: Identity, _ arguments: Arguments) {
+    init(_ identity: Identity, arguments: Arguments) {
         self.identity = identity
         self.arguments = arguments
     }

@@ -5,33 +5,37 @@ import Foundation
 struct TimingReport {
     let lines: [String]
 
-    init(_ transaction: URLSessionTaskTransactionMetrics, _ server: ServerTrust?, total: TimeInterval) {
+    init(_ transaction: URLSessionTaskTransactionMetrics, server: ServerTrust?, total: TimeInterval) {
         let start = transaction.fetchStartDate
-        func row(_ name: String, _ begin: Date?, _ end: Date?) -> String {
-            guard let start, let begin, let end else { return Self.row(name, "-", "-") }
-            return Self.row(name, Self.text(end.timeIntervalSince(begin)), Self.text(end.timeIntervalSince(start)))
+        func row(_ name: String, from begin: Date?, to end: Date?) -> String {
+            guard let start, let begin, let end else { return Self.row(name, took: "-", done: "-") }
+            return Self.row(
+                name,
+                took: Self.text(end.timeIntervalSince(begin)),
+                done: Self.text(end.timeIntervalSince(start))
+            )
         }
         // For https, `connectEndDate` is the end of the TLS handshake.
         let secured = transaction.secureConnectionStartDate
         let isSecured = transaction.request.url?.scheme?.lowercased() == "https"
-        var lines = [Self.connection(transaction)] + TLSReport(transaction, server).lines
+        var lines = [Self.connection(transaction)] + TLSReport(transaction, server: server).lines
         lines += [
-            Self.row("", "took", "done at"),
-            row("name lookup", transaction.domainLookupStartDate, transaction.domainLookupEndDate),
-            row("connect", transaction.connectStartDate, secured ?? transaction.connectEndDate),
+            Self.row("", took: "took", done: "done at"),
+            row("name lookup", from: transaction.domainLookupStartDate, to: transaction.domainLookupEndDate),
+            row("connect", from: transaction.connectStartDate, to: secured ?? transaction.connectEndDate),
         ]
-        if isSecured { lines.append(row("tls", secured, transaction.secureConnectionEndDate)) }
+        if isSecured { lines.append(row("tls", from: secured, to: transaction.secureConnectionEndDate)) }
         lines += [
-            row("request sent", transaction.requestStartDate, transaction.requestEndDate),
-            row("first byte", transaction.requestEndDate, transaction.responseStartDate),
-            row("body", transaction.responseStartDate, transaction.responseEndDate),
-            Self.row("total", "", Self.text(total)),
+            row("request sent", from: transaction.requestStartDate, to: transaction.requestEndDate),
+            row("first byte", from: transaction.requestEndDate, to: transaction.responseStartDate),
+            row("body", from: transaction.responseStartDate, to: transaction.responseEndDate),
+            Self.row("total", took: "", done: Self.text(total)),
             Self.sizes(transaction),
         ]
         self.lines = lines
     }
 
-    private static func row(_ name: String, _ took: String, _ done: String) -> String {
+    private static func row(_ name: String, took: String, done: String) -> String {
         "  " + pad(name, to: 14, left: false) + pad(took, to: 12) + pad(done, to: 12)
     }
 
@@ -45,12 +49,14 @@ struct TimingReport {
     }
 
     private static func connection(_ transaction: URLSessionTaskTransactionMetrics) -> String {
-        guard let remote = address(transaction.remoteAddress, transaction.remotePort) else { return "no connection" }
-        let local = address(transaction.localAddress, transaction.localPort).map { ", from \($0)" } ?? ""
+        guard let remote = address(transaction.remoteAddress, port: transaction.remotePort) else {
+            return "no connection"
+        }
+        let local = address(transaction.localAddress, port: transaction.localPort).map { ", from \($0)" } ?? ""
         return "\(transaction.isReusedConnection ? "reused" : "new") connection to \(remote)\(local)"
     }
 
-    private static func address(_ host: String?, _ port: Int?) -> String? {
+    private static func address(_ host: String?, port: Int?) -> String? {
         guard let host, !host.isEmpty else { return nil }
         guard let port else { return host }
         return host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
@@ -68,7 +74,7 @@ struct TLSReport {
     /// Empty for plain http.
     let lines: [String]
 
-    init(_ transaction: URLSessionTaskTransactionMetrics, _ server: ServerTrust?) {
+    init(_ transaction: URLSessionTaskTransactionMetrics, server: ServerTrust?) {
         guard let version = transaction.negotiatedTLSProtocolVersion else {
             lines = []
             return

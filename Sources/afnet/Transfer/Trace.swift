@@ -7,14 +7,14 @@ struct Trace {
     private let console: Console
     private let secrets: SecretText
 
-    init(_ console: Console, _ secrets: SecretText) {
+    init(_ console: Console, secrets: SecretText) {
         self.console = console
         self.secrets = secrets
     }
 
     /// - Parameter length: The length of the body, if it is known.
     func request(_ request: URLRequest, length: Int64) {
-        for line in head(of: request, length) { console.say("> \(line)") }
+        for line in head(of: request, length: length) { console.say("> \(line)") }
         console.say(">")
     }
 
@@ -35,14 +35,14 @@ struct Trace {
     }
 
     /// - Parameter server: The server, if its trust was evaluated.
-    func times(_ metrics: URLSessionTaskMetrics, _ server: ServerTrust?) {
+    func times(_ metrics: URLSessionTaskMetrics, server: ServerTrust?) {
         guard let transaction = metrics.transactionMetrics.last else { return }
-        let report = TimingReport(transaction, server, total: metrics.taskInterval.duration)
+        let report = TimingReport(transaction, server: server, total: metrics.taskInterval.duration)
         for line in report.lines { console.say("* \(line)") }
     }
 
     /// The head as the library sends it: Host, the request's fields, framing.
-    func head(of request: URLRequest, _ length: Int64) -> [String] {
+    func head(of request: URLRequest, length: Int64) -> [String] {
         let (host, target) = Self.parts(of: request.url?.absoluteString ?? "")
         let version = request.usesHTTP10 ? "1.0" : "1.1"
         var lines = ["\(request.httpMethod ?? "GET") \(secrets.target(target)) HTTP/\(version)"]

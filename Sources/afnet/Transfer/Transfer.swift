@@ -56,7 +56,7 @@ import Foundation
 
     init(
         _ task: URLSessionDataTask,
-        _ arguments: Arguments,
+        arguments: Arguments,
         payload: Payload,
         identity: Identity,
         listeners: TransferListeners,
@@ -78,10 +78,10 @@ import Foundation
         self.identity = identity
         self.listeners = listeners
         self.attempts = attempts
-        heads = HeadLog(arguments.headFile, files)
-        dump = WireDump(arguments.dump, files)
+        heads = HeadLog(arguments.headFile, files: files)
+        dump = WireDump(arguments.dump, files: files)
         request = task.originalRequest
-        trace = Trace(console, SecretText(isShown: arguments.showsSecrets))
+        trace = Trace(console, secrets: SecretText(isShown: arguments.showsSecrets))
     }
 
     func run(from part: PartialTransfer?) async throws(TransferFailure) {
@@ -102,7 +102,7 @@ import Foundation
         if metrics?.transactionMetrics.last?.negotiatedTLSProtocolVersion != nil {
             server = servers.server(request?.url?.host)
         }
-        if arguments.isVerbose, let metrics { trace.times(metrics, server) }
+        if arguments.isVerbose, let metrics { trace.times(metrics, server: server) }
         if var failure = failure ?? error.map({ explain($0) }) ?? verdict {
             if sink.isFile, sink.isOpen, !isUndone, failure.code != .statusRefused { failure.keptIn = sink.name }
             throw failure
@@ -118,13 +118,13 @@ import Foundation
         if let metrics, !hasBegun { noteUnseen(metrics) }
         if error == nil, failure == nil { noteTrailers() }
         let reason = failure ?? error.map { explain($0) } ?? verdict
-        let isTriedAgain = wait != nil || reason.map { attempts.wait(after: $0, response) != nil } ?? false
+        let isTriedAgain = wait != nil || reason.map { attempts.wait(after: $0, response: response) != nil } ?? false
         guard !hasShownHeads, !isTriedAgain, !heads.text.isEmpty else { return }
         do throws(SystemFailure) {
             if arguments.showsHead, !sink.isOpen { try sink.open() }
             try showHeads()
         } catch {
-            failure = failure ?? .cannotWrite(sink, error)
+            failure = failure ?? .cannotWrite(sink, because: error)
         }
     }
 
@@ -145,7 +145,7 @@ import Foundation
             do throws(SystemFailure) {
                 if hasShownHeads { try show(text) }
             } catch {
-                throw .cannotWrite(sink, error)
+                throw .cannotWrite(sink, because: error)
             }
         } catch {
             failure = failure ?? error
@@ -178,7 +178,7 @@ import Foundation
             let time = arguments.keepsTime && isComplete ? response?.value(forHTTPHeaderField: "Last-Modified") : nil
             try sink.close(isComplete: isComplete, at: HTTPDateText.date(time))
         } catch {
-            failure = failure ?? .cannotWrite(sink, error)
+            failure = failure ?? .cannotWrite(sink, because: error)
         }
     }
 
@@ -253,7 +253,7 @@ import Foundation
             after: response.statusCode,
             to: task.currentRequest,
             madeFrom: task.originalRequest,
-            payload.newStream
+            stream: payload.newStream
         )
         if let method = arguments.method {
             // As in curl, the method of the command line is that of all requests, and fields are sent once.
@@ -308,7 +308,7 @@ import Foundation
     private func dumpRequest() throws(TransferFailure) {
         guard let dump else { return }
         if let request {
-            try dump.sentHead(trace.head(of: request, task.countOfBytesExpectedToSend) + [""])
+            try dump.sentHead(trace.head(of: request, length: task.countOfBytesExpectedToSend) + [""])
             if let body = request.httpBody {
                 try dump.sent(body)
             } else if task.countOfBytesSent > 0 {
@@ -354,7 +354,7 @@ import Foundation
             try sink.open(recognizedBy: arguments.showsHead ? nil : validator)
             try showHeads()
         } catch {
-            failure = .cannotWrite(sink, error)
+            failure = .cannotWrite(sink, because: error)
         }
         if arguments.isHead, request?.httpMethod != "HEAD" {
             endsAtHead = true
@@ -396,7 +396,7 @@ import Foundation
             // The body of an error does not belong behind a part.
             if mode == .dropsBody || part != nil { failure = refusal } else { verdict = refusal }
         } else if let part, answer == .refused {
-            failure = .notResumed(part, response.statusCode)
+            failure = .notResumed(part, status: response.statusCode)
         }
         return failure == nil
     }
@@ -411,7 +411,7 @@ import Foundation
         do throws(SystemFailure) {
             try sink.write(data)
         } catch {
-            return giveUp(.cannotWrite(sink, error))
+            return giveUp(.cannotWrite(sink, because: error))
         }
         meter?.moved(Int64(data.count))
         progress?.fit(into: line.width)

@@ -22,7 +22,7 @@ extension TransferFailure {
         return TransferFailure(.statusRefused, "the server answered \(status), \(phrase)")
     }
 
-    static func notResumed(_ part: PartialTransfer, _ status: Int) -> TransferFailure {
+    static func notResumed(_ part: PartialTransfer, status: Int) -> TransferFailure {
         let reason = part.validator == nil ? "" : ", perhaps because what is there has changed"
         return TransferFailure(
             .rangeNotHonoured,

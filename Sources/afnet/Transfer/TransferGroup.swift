@@ -53,14 +53,14 @@ import Glibc
         writeOut = try arguments.writeOut.map { format throws(TransferFailure) in try WriteOut(format) }
         console = Console(arguments)
         queue = arguments.isParallel ? OutputQueue() : nil
-        meter = Self.showsMeter(arguments, console) ? GroupMeter(MeterLine(console), of: list.count) : nil
+        meter = Self.showsMeter(arguments, on: console) ? GroupMeter(line: MeterLine(console), of: list.count) : nil
         if let condition = arguments.timeCondition, condition.date == nil {
             console.report("--time-cond: \"\(condition.text)\" is neither a date nor a file: it is loaded anyway")
         }
     }
 
     /// Whether transfers that run in parallel have a meter: there is a terminal, and no body goes there.
-    private static func showsMeter(_ arguments: Arguments, _ console: Console) -> Bool {
+    private static func showsMeter(_ arguments: Arguments, on console: Console) -> Bool {
         guard arguments.isParallel, !arguments.isSilent, !arguments.isVerbose, arguments.progress != .none,
             console.isTerminal
         else { return false }
@@ -84,7 +84,7 @@ import Glibc
     private static func checkEtagFile(_ arguments: Arguments) throws(TransferFailure) {
         guard let path = arguments.etagFile else { return }
         do throws(SystemFailure) {
-            try Descriptor.opening(path, O_WRONLY | O_CREAT | O_APPEND).close()
+            try Descriptor.opening(path, flags: O_WRONLY | O_CREAT | O_APPEND).close()
         } catch {
             throw TransferFailure(.cannotRead, "--etag-save: cannot write \(path): \(error.text)")
         }
@@ -152,7 +152,7 @@ import Glibc
         var outcome = Outcome()
         let item = list[index]
         do throws(TransferFailure) {
-            try await load(item, at: index, &outcome)
+            try await load(item, at: index, into: &outcome)
         } catch {
             outcome.failure = error
         }
@@ -162,7 +162,7 @@ import Glibc
             return .done
         }
         meter?.finished()
-        var result = result(outcome, item)
+        var result = result(outcome, of: item)
         if var failure = result.failure {
             // Said only here, after the last try: a retry replaces the file.
             if let file = failure.keptIn { failure.message += " What arrived is kept in \(file)." }
@@ -200,8 +200,8 @@ import Glibc
         var failure: TransferFailure?
     }
 
-    private func result(_ outcome: Outcome, _ item: TransferList.Item) -> TransferResult {
-        var result = TransferResult(item.url, outcome.failure)
+    private func result(_ outcome: Outcome, of item: TransferList.Item) -> TransferResult {
+        var result = TransferResult(item.url, failure: outcome.failure)
         result.place = item.place
         result.retries = outcome.retries
         result.file = outcome.file
@@ -223,25 +223,34 @@ import Glibc
         if let queue { try queue.write(output, of: index) } else { try Descriptor.standardOutput.write(output) }
     }
 
-    private func load(_ item: TransferList.Item, at index: Int, _ outcome: inout Outcome) async throws(TransferFailure)
+    private func load(_ item: TransferList.Item, at index: Int, into outcome: inout Outcome)
+        async throws(TransferFailure)
     {
         let arguments = arguments.narrowed(to: item.upload)
         let payload = try payload(for: item.upload, of: arguments)
-        let plan = try TransferPlan(item.url, arguments, query: query, netrc: netrc)
-        let path = try plan.path(for: item.target, arguments)
+        let plan = try TransferPlan(item.url, arguments: arguments, query: query, netrc: netrc)
+        let path = try plan.path(for: item.target, arguments: arguments)
         let isNamedByServer = arguments.takesServersName && item.target == .remoteName
-        let attempts = Attempts(arguments.retries, isRepeatable: payload.isRepeatable)
+        let attempts = Attempts(options: arguments.retries, isRepeatable: payload.isRepeatable)
         while true {
             let part = arguments.isUpload ? nil : try part(arguments.resume, of: path)
             let mode: BodySink.Mode =
                 isNamedByServer ? .makesNew : part != nil ? .appends : arguments.keepsFiles ? .makesOther : .replaces
             let place = queue.map { ($0, index) }
-            let sink = BodySink(path, mode, makesFolders: arguments.makesFolders, place: place)
-            let transfer = transfer(plan, payload, part, sink, attempts, of: arguments, at: index)
+            let sink = BodySink(path, mode: mode, makesFolders: arguments.makesFolders, place: place)
+            let transfer = transfer(
+                plan,
+                payload: payload,
+                part: part,
+                sink: sink,
+                attempts: attempts,
+                of: arguments,
+                at: index
+            )
             outcome.transfer = transfer
             running[index] = transfer
             defer { running[index] = nil }
-            let wait = try await finish(transfer, from: part, sink, attempts)
+            let wait = try await finish(transfer, from: part, sink: sink, attempts: attempts)
             outcome.file = sink.isOpen ? sink.path : nil
             guard let wait, !isOver else { return }
             outcome.retries += 1
@@ -260,16 +269,16 @@ import Glibc
 
     private func transfer(
         _ plan: TransferPlan,
-        _ payload: Payload,
-        _ part: PartialTransfer?,
-        _ sink: BodySink,
-        _ attempts: Attempts,
+        payload: Payload,
+        part: PartialTransfer?,
+        sink: BodySink,
+        attempts: Attempts,
         of arguments: Arguments,
         at index: Int
     ) -> Transfer {
         var request = arguments.request(
             for: plan.url,
-            plan.login,
+            login: plan.login,
             form: arguments.isQuery ? nil : payload.data,
             type: payload.contentType,
             from: part
@@ -282,9 +291,9 @@ import Glibc
         }
         return Transfer(
             payload.task(for: request, in: session),
-            arguments,
+            arguments: arguments,
             payload: payload,
-            identity: Identity(plan.url, plan.login, arguments, netrc: netrc),
+            identity: Identity(plan.url, login: plan.login, arguments: arguments, netrc: netrc),
             listeners: listeners,
             sink: sink,
             // In parallel, each line needs the number of its URL.
@@ -312,8 +321,8 @@ import Glibc
     private func finish(
         _ transfer: Transfer,
         from part: PartialTransfer?,
-        _ sink: BodySink,
-        _ attempts: Attempts
+        sink: BodySink,
+        attempts: Attempts
     ) async throws(TransferFailure) -> Double? {
         do throws(TransferFailure) {
             try await transfer.run(from: part)
@@ -321,12 +330,12 @@ import Glibc
                 try saveEtag(of: transfer.response)
                 return nil
             }
-            announce(TransferFailure.refused(status).message, wait, attempts)
+            announce(TransferFailure.refused(status).message, wait: wait, attempts: attempts)
             return wait
         } catch {
             // Bytes on standard output cannot be taken back.
             guard !isOver, sink.isFile || sink.written == 0,
-                let wait = attempts.wait(after: error, transfer.response)
+                let wait = attempts.wait(after: error, response: transfer.response)
             else {
                 guard arguments.removesFailed, sink.isFile else { throw error }
                 sink.remove()
@@ -337,12 +346,12 @@ import Glibc
             // By its size alone a file goes on only with bytes of the resource.
             let isContent = [200, 206].contains(transfer.response?.statusCode)
             if arguments.resume != .size || !isContent { sink.undo() }
-            announce(error.message, wait, attempts)
+            announce(error.message, wait: wait, attempts: attempts)
             return wait
         }
     }
 
-    private func announce(_ reason: String, _ wait: Double, _ attempts: Attempts) {
+    private func announce(_ reason: String, wait: Double, attempts: Attempts) {
         meter?.clear()
         let seconds = String(format: wait == wait.rounded() ? "%.0f" : "%.1f", wait)
         console.report("\(reason); next try in \(seconds) s, \(attempts.left - 1) left after it")

@@ -12,7 +12,7 @@ struct TransferPlan {
     ///   - netrc: The passwords for a URL without one.
     init(
         _ text: String,
-        _ arguments: Arguments,
+        arguments: Arguments,
         scheme: String? = nil,
         query fields: Data? = nil,
         netrc: NetrcFile? = nil
@@ -43,7 +43,7 @@ struct TransferPlan {
     }
 
     /// Where the body goes; `-` is standard output.
-    func path(for target: OutputTarget, _ arguments: Arguments) throws(TransferFailure) -> String {
+    func path(for target: OutputTarget, arguments: Arguments) throws(TransferFailure) -> String {
         let name: String
         switch target {
         case .path("-"): return "-"

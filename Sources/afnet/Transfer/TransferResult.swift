@@ -22,7 +22,7 @@ struct TransferResult {
     /// How many bytes of the body arrived.
     var received: Int64 = 0
 
-    init(_ text: String, _ failure: TransferFailure? = nil) {
+    init(_ text: String, failure: TransferFailure? = nil) {
         self.text = text
         self.failure = failure
     }

@@ -43,5 +43,5 @@ struct UploadPart: Sendable {
     }
 
     /// A new stream of the bytes.
-    var stream: InputStream { DescriptorStream(path, from: offset) }
+    var stream: InputStream { DescriptorStream(path: path, from: offset) }
 }

@@ -6,7 +6,7 @@ import Foundation
     private let option: DumpOption
     private let files: RunFiles
 
-    init?(_ option: DumpOption?, _ files: RunFiles) {
+    init?(_ option: DumpOption?, files: RunFiles) {
         guard let option else { return nil }
         self.option = option
         self.files = files
@@ -15,19 +15,19 @@ import Foundation
     func info(_ text: String) throws(TransferFailure) { try write("== Info: \(text)\n") }
 
     func sentHead(_ lines: [String]) throws(TransferFailure) {
-        try dump("=> Send header", Data(lines.map { "\($0)\r\n" }.joined().utf8))
+        try dump("=> Send header", data: Data(lines.map { "\($0)\r\n" }.joined().utf8))
     }
 
-    func sent(_ data: Data) throws(TransferFailure) { try dump("=> Send data", data) }
+    func sent(_ data: Data) throws(TransferFailure) { try dump("=> Send data", data: data) }
 
     /// A head is shown line by line, as it arrives.
     func receivedHead(_ lines: [String]) throws(TransferFailure) {
-        for line in lines { try dump("<= Recv header", Data("\(line)\r\n".utf8)) }
+        for line in lines { try dump("<= Recv header", data: Data("\(line)\r\n".utf8)) }
     }
 
-    func received(_ data: Data) throws(TransferFailure) { try dump("<= Recv data", data) }
+    func received(_ data: Data) throws(TransferFailure) { try dump("<= Recv data", data: data) }
 
-    private func dump(_ title: String, _ data: Data) throws(TransferFailure) {
+    private func dump(_ title: String, data: Data) throws(TransferFailure) {
         let count = String(data.count, radix: 16)
         var text = "\(title), \(data.count) bytes (0x\(count))\n"
         text += option.hasBytes ? Self.bytes(Array(data)) : Self.lines(Array(data))
@@ -41,12 +41,12 @@ import Foundation
         while start < bytes.count {
             text += String(format: "%04zx: ", start)
             var at = start
-            while at < bytes.count, at < start + 64, !isLineEnd(bytes, at) {
+            while at < bytes.count, at < start + 64, !isLineEnd(in: bytes, at: at) {
                 text.unicodeScalars.append(shown(bytes[at]))
                 at += 1
             }
             text += "\n"
-            start = isLineEnd(bytes, at) ? at + 2 : at
+            start = isLineEnd(in: bytes, at: at) ? at + 2 : at
         }
         return text
     }
@@ -62,7 +62,7 @@ import Foundation
         }.joined()
     }
 
-    nonisolated private static func isLineEnd(_ bytes: [UInt8], _ at: Int) -> Bool {
+    nonisolated private static func isLineEnd(in bytes: [UInt8], at: Int) -> Bool {
         at + 1 < bytes.count && bytes[at] == 0x0D && bytes[at + 1] == 0x0A
     }
 

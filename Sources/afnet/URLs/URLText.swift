@@ -9,7 +9,7 @@ package struct URLText {
     ///   - scheme: The scheme of a URL that has none.
     ///   - keepsDots: Whether `.` and `..` stay in the path.
     package init(_ given: String, scheme: String, keepsDots: Bool = false) {
-        text = Self.withScheme(given, scheme)
+        text = Self.withScheme(given, scheme: scheme)
         guard let parts = Parts(text) else { return }
         var changed = parts
         if !keepsDots { changed.path = Self.withoutDots(parts.path) }
@@ -69,7 +69,7 @@ package struct URLText {
     }
 
     /// A scheme is followed by a colon and a slash: `localhost:8080` is a host with a port.
-    private static func withScheme(_ given: String, _ scheme: String) -> String {
+    private static func withScheme(_ given: String, scheme: String) -> String {
         let name = given.prefix { $0 != ":" }
         let isName = name.first?.isLetter == true && name.utf8.allSatisfy { isSchemeByte($0) }
         let rest = given.dropFirst(name.count)

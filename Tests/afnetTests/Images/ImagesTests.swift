@@ -142,7 +142,7 @@ import afnet
 
         let mixed = try Self.picture([Self.red, Self.blue, Self.red, Self.clear], width: 2)
         let one = Raster(mixed, fitting: (1, 1))
-        #expect(one.pixels == [Raster.Pixel(170, 0, 85)])
+        #expect(one.pixels == [Raster.Pixel(red: 170, green: 0, blue: 85)])
         let clear = try Self.picture([Self.red, Self.clear, Self.clear, Self.clear], width: 2)
         #expect(Raster(clear, fitting: (1, 1)).pixels == [nil])
         #expect(try Raster(clear, fitting: (2, 2)).image == clear)

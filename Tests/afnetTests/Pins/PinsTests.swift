@@ -101,8 +101,8 @@ import afnet
         ]
 
         for code in [
-            PinningSnippet.code("api.example.test", pins, "root.pem"),
-            PinningSnippet.code("short.example.test", Array(pins.prefix(1)), nil),
+            PinningSnippet.code(host: "api.example.test", pins: pins, authorities: "root.pem"),
+            PinningSnippet.code(host: "short.example.test", pins: Array(pins.prefix(1)), authorities: nil),
         ] {
             #expect(code.prefix(2) == ["import AFNetworking", ""])
             let body = code.dropFirst(2).map { "        \($0)\n" }.joined()
