@@ -3,10 +3,10 @@ internal import CAFOpenSSL
 /// The hash functions of Digest authentication and of WebSocket.
 enum MessageDigest {
     /// In lower-case hexadecimal.
-    static func hex(_ name: String, _ bytes: [UInt8]) -> String { hex(self.bytes(name, bytes)) }
+    static func hex(_ name: String, of bytes: [UInt8]) -> String { hex(self.bytes(name, of: bytes)) }
 
     /// Empty if OpenSSL does not know the function.
-    static func bytes(_ name: String, _ bytes: [UInt8]) -> [UInt8] {
+    static func bytes(_ name: String, of bytes: [UInt8]) -> [UInt8] {
         var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
         var count: UInt32 = 0
         guard let kind = EVP_get_digestbyname(name),

@@ -166,7 +166,7 @@ public struct CertificateAuthority: Sendable {
             keyIdentifier: signer.keyIdentifier
         )
         let certificate = try signer.sign(template, for: subjectKey)
-        return IssuedCertificate(certificate, key: subjectKey, issuers: above, template: template)
+        return IssuedCertificate(certificate: certificate, key: subjectKey, issuers: above, template: template)
     }
 
     private static func uniqueName(_ beginning: String) -> String {
@@ -184,7 +184,7 @@ extension IssuedCertificate {
         let key = try CertificateKey.make(kind, unless: key)
         let signer = CertificateSigner(name: try template.encodedSubject(), key: key, keyIdentifier: nil)
         let certificate = try signer.sign(template, for: key)
-        return IssuedCertificate(certificate, key: key, issuers: [], template: template)
+        return IssuedCertificate(certificate: certificate, key: key, issuers: [], template: template)
     }
 }
 
@@ -200,5 +200,5 @@ extension Certificate {
         self.init(sharing: handle)
     }
 
-    var pemText: String { PEMText.block("CERTIFICATE", derBytes) }
+    var pemText: String { PEMText.block("CERTIFICATE", of: derBytes) }
 }

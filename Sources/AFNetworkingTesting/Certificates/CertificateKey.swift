@@ -71,7 +71,7 @@ public struct CertificateKey: Sendable {
     public var pem: String {
         guard let info = EVP_PKEY2PKCS8(handle) else { return "" }
         defer { PKCS8_PRIV_KEY_INFO_free(info) }
-        return PEMText.block("PRIVATE KEY", EncodedBytes.of { i2d_PKCS8_PRIV_KEY_INFO(info, $0) } ?? [])
+        return PEMText.block("PRIVATE KEY", of: EncodedBytes.of { i2d_PKCS8_PRIV_KEY_INFO(info, $0) } ?? [])
     }
 
     /// The key as PEM (PKCS#8), encrypted with AES-256.
@@ -86,7 +86,7 @@ public struct CertificateKey: Sendable {
             throw CertificateMakingError(action)
         }
         defer { X509_SIG_free(sealed) }
-        return PEMText.block("ENCRYPTED PRIVATE KEY", EncodedBytes.of { i2d_X509_SIG(sealed, $0) } ?? [])
+        return PEMText.block("ENCRYPTED PRIVATE KEY", of: EncodedBytes.of { i2d_X509_SIG(sealed, $0) } ?? [])
     }
 
     /// The key as PEM in the traditional form, which names its algorithm ("RSA PRIVATE KEY"), encrypted if there is

@@ -41,14 +41,14 @@ struct CertificateSigner {
         let extensions = try template.encodedExtensions(own: Self.identifier(of: publicKey), issuer: keyIdentifier)
         return DER.sequence(
             // Version 1 is the default, which DER leaves out.
-            template.version == 1 ? [] : DER.context(0, DER.integer(UInt(max(template.version, 1) - 1))),
+            template.version == 1 ? [] : DER.context(0, content: DER.integer(UInt(max(template.version, 1) - 1))),
             template.encodedSerialNumber(),
             algorithm,
             name,
             DER.sequence(DER.time(template.notBefore), DER.time(template.notAfter)),
             try template.encodedSubject(),
             publicKey,
-            extensions.map { DER.context(3, $0) } ?? []
+            extensions.map { DER.context(3, content: $0) } ?? []
         )
     }
 

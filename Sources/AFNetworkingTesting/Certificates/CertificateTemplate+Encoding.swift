@@ -29,13 +29,13 @@ extension CertificateTemplate.Digest {
 extension CertificateTemplate.AlternativeName {
     func encoded() throws(CertificateMakingError) -> [UInt8] {
         switch self {
-        case .dns(let name): DER.context(2, constructed: false, Array(name.utf8))
-        case .ip(let bytes): DER.context(7, constructed: false, bytes)
-        case .email(let address): DER.context(1, constructed: false, Array(address.utf8))
-        case .uri(let uri): DER.context(6, constructed: false, Array(uri.utf8))
+        case .dns(let name): DER.context(2, constructed: false, content: Array(name.utf8))
+        case .ip(let bytes): DER.context(7, constructed: false, content: bytes)
+        case .email(let address): DER.context(1, constructed: false, content: Array(address.utf8))
+        case .uri(let uri): DER.context(6, constructed: false, content: Array(uri.utf8))
         case .other(let identifier, let value):
-            DER.context(0, try CertificateTemplate.identifier(identifier) + DER.context(0, value))
-        case .raw(let tag, let bytes): DER.element(tag, bytes)
+            DER.context(0, content: try CertificateTemplate.identifier(identifier) + DER.context(0, content: value))
+        case .raw(let tag, let bytes): DER.element(tag, content: bytes)
         }
     }
 }
@@ -49,18 +49,18 @@ extension CertificateTemplate {
     /// The subject in DER.
     func encodedSubject() throws(CertificateMakingError) -> [UInt8] {
         let parts = try subject.map { attribute throws(CertificateMakingError) in
-            let value = DER.element(attribute.tag, attribute.value)
+            let value = DER.element(attribute.tag, content: attribute.value)
             return DER.set(DER.sequence(try Self.identifier(attribute.identifier), value))
         }
         return DER.sequence(parts)
     }
 
     func encodedSerialNumber() -> [UInt8] {
-        if let serialNumber { return DER.element(0x02, serialNumber) }
+        if let serialNumber { return DER.element(0x02, content: serialNumber) }
         var bytes = (0..<16).map { _ in UInt8.random(in: .min ... .max) }
         // Positive, and without a leading zero byte.
         bytes[0] = bytes[0] & 0x3F | 0x40
-        return DER.element(0x02, bytes)
+        return DER.element(0x02, content: bytes)
     }
 
     /// All extensions in their usual order; nil if there are none.
@@ -81,7 +81,9 @@ extension CertificateTemplate {
         if hasKeyIdentifiers {
             all.append(Extension("2.5.29.14", value: DER.octetString(own)))
             if let issuer {
-                all.append(Extension("2.5.29.35", value: DER.sequence(DER.context(0, constructed: false, issuer))))
+                all.append(
+                    Extension("2.5.29.35", value: DER.sequence(DER.context(0, constructed: false, content: issuer)))
+                )
             }
         }
         if !alternativeNames.isEmpty {
@@ -123,7 +125,7 @@ extension CertificateTemplate.NameConstraints {
         var lists: [UInt8] = []
         for (number, names) in [(UInt8(0), permitted), (1, excluded)] where !names.isEmpty {
             let subtrees = try CertificateTemplate.encoded(names).map { DER.sequence($0) }
-            lists += DER.context(number, Array(subtrees.joined()))
+            lists += DER.context(number, content: Array(subtrees.joined()))
         }
         return DER.sequence(lists)
     }

@@ -5,36 +5,38 @@ import Glibc
 ///
 /// OpenSSL's setters refuse many of the defects that a test wants, so certificates are made from these bytes.
 enum DER {
-    static func element(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
+    static func element(_ tag: UInt8, content: [UInt8]) -> [UInt8] {
         [tag] + length(content.count) + content
     }
 
-    static func sequence(_ parts: [[UInt8]]) -> [UInt8] { element(0x30, Array(parts.joined())) }
+    static func sequence(_ parts: [[UInt8]]) -> [UInt8] { element(0x30, content: Array(parts.joined())) }
 
     static func sequence(_ parts: [UInt8]...) -> [UInt8] { sequence(parts) }
 
-    static func set(_ parts: [UInt8]...) -> [UInt8] { element(0x31, Array(parts.joined())) }
+    static func set(_ parts: [UInt8]...) -> [UInt8] { element(0x31, content: Array(parts.joined())) }
 
     /// A context-specific tag.
-    static func context(_ number: UInt8, constructed: Bool = true, _ content: [UInt8]) -> [UInt8] {
-        element((constructed ? 0xA0 : 0x80) | number, content)
+    static func context(_ number: UInt8, constructed: Bool = true, content: [UInt8]) -> [UInt8] {
+        element((constructed ? 0xA0 : 0x80) | number, content: content)
     }
 
     static let null: [UInt8] = [0x05, 0x00]
 
-    static func boolean(_ value: Bool) -> [UInt8] { element(0x01, [value ? 0xFF : 0x00]) }
+    static func boolean(_ value: Bool) -> [UInt8] { element(0x01, content: [value ? 0xFF : 0x00]) }
 
     /// A number that is not negative.
     static func integer(_ value: UInt) -> [UInt8] {
         let bytes = withUnsafeBytes(of: value.bigEndian) { Array($0.drop { $0 == 0 }) }
         // A leading 1 bit would make the number negative.
         let needsZero = bytes.first.map { $0 >= 0x80 } ?? true
-        return element(0x02, needsZero ? [0] + bytes : bytes)
+        return element(0x02, content: needsZero ? [0] + bytes : bytes)
     }
 
-    static func octetString(_ bytes: [UInt8]) -> [UInt8] { element(0x04, bytes) }
+    static func octetString(_ bytes: [UInt8]) -> [UInt8] { element(0x04, content: bytes) }
 
-    static func bitString(_ bytes: [UInt8], unusedBits: UInt8 = 0) -> [UInt8] { element(0x03, [unusedBits] + bytes) }
+    static func bitString(_ bytes: [UInt8], unusedBits: UInt8 = 0) -> [UInt8] {
+        element(0x03, content: [unusedBits] + bytes)
+    }
 
     /// A bit string of named bits; bit 0 is the highest. DER leaves out trailing zero bits.
     static func namedBits(_ bits: UInt16) -> [UInt8] {
@@ -54,7 +56,7 @@ enum DER {
             guard let arc else { return nil }
             content += base128(arc)
         }
-        return element(0x06, content)
+        return element(0x06, content: content)
     }
 
     /// UTCTime up to 2049, GeneralizedTime otherwise (RFC 5280 section 4.1.2.5).
@@ -70,7 +72,7 @@ enum DER {
         let isShort = (1950..<2050).contains(year)
         let digits = (isShort ? [year % 100] : [year / 100, year % 100]) + rest
         let text = digits.map { $0 < 10 ? "0\($0)" : "\($0)" }.joined() + "Z"
-        return element(isShort ? 0x17 : 0x18, Array(text.utf8))
+        return element(isShort ? 0x17 : 0x18, content: Array(text.utf8))
     }
 
     private static func length(_ count: Int) -> [UInt8] {

@@ -31,7 +31,7 @@ enum EncodedBytes {
 
 /// PEM: a block of base64 between two lines (RFC 7468).
 enum PEMText {
-    static func block(_ label: String, _ bytes: [UInt8]) -> String {
+    static func block(_ label: String, of bytes: [UInt8]) -> String {
         // Foundation's line breaking adds an empty line after a full last line, which readers refuse.
         let text = Array(Data(bytes).base64EncodedString().utf8)
         let lines = stride(from: 0, to: text.count, by: 64).map { start in

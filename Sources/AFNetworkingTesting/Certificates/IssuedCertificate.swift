@@ -14,13 +14,6 @@ public struct IssuedCertificate: Sendable {
     /// The template that it was made from.
     public let template: CertificateTemplate
 
-    init(_ certificate: Certificate, key: CertificateKey, issuers: [Certificate], template: CertificateTemplate) {
-        self.certificate = certificate
-        self.key = key
-        self.issuers = issuers
-        self.template = template
-    }
-
     /// The chain that a server sends: the certificate, then the intermediate ones, without the root.
     public var chain: [Certificate] { [certificate] + issuers }
 

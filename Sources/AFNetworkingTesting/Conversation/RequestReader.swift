@@ -42,7 +42,7 @@ final class RequestReader {
             switch step {
             case .head(let head):
                 defer { requestCount += 1 }
-                var request = RecordedRequest(head, rawHead: raw, connection: connection, index: requestCount)
+                var request = RecordedRequest(received: head, rawHead: raw, connection: connection, index: requestCount)
                 request.isSecure = stream.tls != nil
                 return request
             case .needMore:

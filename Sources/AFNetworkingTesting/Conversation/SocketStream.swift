@@ -12,7 +12,7 @@ final class SocketStream: TLSTransport, SwitchedStream {
     let connection: Int
     let core: ServerCore
 
-    init(_ descriptor: Int32, connection: Int, core: ServerCore) {
+    init(descriptor: Int32, connection: Int, core: ServerCore) {
         self.descriptor = descriptor
         self.connection = connection
         self.core = core
@@ -27,7 +27,7 @@ final class SocketStream: TLSTransport, SwitchedStream {
     ///
     /// - Parameter early: Bytes of the handshake that were received before.
     func startTLS(_ context: TLSContext, early: [UInt8] = []) throws(ConnectionEnd) {
-        guard let tls = TLSConnection(context, on: self) else { throw .handshakeFailed(OpenSSLErrors.take()) }
+        guard let tls = TLSConnection(context: context, on: self) else { throw .handshakeFailed(OpenSSLErrors.take()) }
         core.noteStartOfTLS(early: early, on: connection)
         try tls.accept(early)
         self.tls = tls

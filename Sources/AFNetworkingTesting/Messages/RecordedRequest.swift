@@ -60,7 +60,7 @@ public struct RecordedRequest: Sendable, Hashable {
         }
     }
 
-    init(_ received: RequestDecoder.Received, rawHead: Data, connection: Int, index: Int) {
+    init(received: RequestDecoder.Received, rawHead: Data, connection: Int, index: Int) {
         method = received.request.method
         target = received.request.target
         version = received.version == .http10 ? "HTTP/1.0" : "HTTP/1.1"

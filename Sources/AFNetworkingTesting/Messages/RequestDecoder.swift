@@ -46,8 +46,8 @@ package struct RequestDecoder: Sendable {
     package init(limits: HTTP1Limits = .standard) {
         self.limits = limits
         // RFC 9112 §2.2: one empty line before a request is to be ignored.
-        let parser = HeadParser(.request, allowsLeadingEmptyLine: true)
-        reader = HeadReader(parser, ceiling: .init(bytes: limits.headBytes, limit: .headBytes))
+        let parser = HeadParser(role: .request, allowsLeadingEmptyLine: true)
+        reader = HeadReader(parser: parser, ceiling: .init(bytes: limits.headBytes, limit: .headBytes))
     }
 
     /// The end of the request was reported.

@@ -207,7 +207,7 @@ public struct ServerReply: Sendable {
     ///
     /// The server sends a shorter reply whole before it stops. The same is true of the other cuts.
     public func stalling(after byteCount: Int, of part: Part = .body) -> ServerReply {
-        cut(after: byteCount, of: part, .stall)
+        cut(after: byteCount, of: part, then: .stall)
     }
 
     /// Resets the connection after `byteCount` bytes.
@@ -215,12 +215,12 @@ public struct ServerReply: Sendable {
     /// A reset may overtake bytes the client has not read yet; put a pause or a signal in a
     /// script when the client must see them first.
     public func resetting(after byteCount: Int, of part: Part = .body) -> ServerReply {
-        cut(after: byteCount, of: part, .reset)
+        cut(after: byteCount, of: part, then: .reset)
     }
 
     /// Closes the connection, with an end of stream, after `byteCount` bytes.
     public func closing(after byteCount: Int, of part: Part = .body) -> ServerReply {
-        cut(after: byteCount, of: part, .close)
+        cut(after: byteCount, of: part, then: .close)
     }
 
     /// Closes the server's sending side after the reply, but goes on receiving and recording requests.
@@ -253,7 +253,7 @@ public struct ServerReply: Sendable {
         changed { $0.delivery.skipsBody = true }
     }
 
-    private func cut(after byteCount: Int, of part: Part, _ action: Delivery.Action) -> ServerReply {
+    private func cut(after byteCount: Int, of part: Part, then action: Delivery.Action) -> ServerReply {
         changed { $0.delivery.cut = Delivery.Cut(count: max(byteCount, 0), part: part, action: action) }
     }
 }

@@ -52,7 +52,7 @@ extension Conversation {
             record.user = user
             let number = proxy.open(record)
             let forwarding = Forwarding(proxy: proxy, number: number, target: target, behaviour: proxy.takeBehaviour())
-            defer { proxy.close(number, .ended) }
+            defer { proxy.close(number, as: .ended) }
             try carryOut(forwarding, for: request, path: path)
         }
     }
@@ -63,10 +63,11 @@ extension Conversation {
         path: String?
     ) throws(RequestReader.Failure) {
         switch forwarding.behaviour.action {
-        case .answer(let reply): try decline(forwarding, request, with: reply, "it was told to answer itself")
+        case .answer(let reply):
+            try decline(forwarding, of: request, with: reply, because: "it was told to answer itself")
         case .raw(let bytes):
-            try decline(forwarding, request, with: .raw(bytes: bytes).keepAlive(false), "it was told to")
-        case .refuse: try decline(forwarding, request, with: .status(502), "it was told to refuse")
+            try decline(forwarding, of: request, with: .raw(bytes: bytes).keepAlive(false), because: "it was told to")
+        case .refuse: try decline(forwarding, of: request, with: .status(502), because: "it was told to refuse")
         case .forward:
             let result: Forwarding.Result
             do throws(ConnectionEnd) {
@@ -77,13 +78,13 @@ extension Conversation {
             }
             switch result {
             case .refused(let status, let reason, _):
-                try decline(forwarding, request, with: .text(reason + "\n").status(status), reason)
+                try decline(forwarding, of: request, with: .text(reason + "\n").status(status), because: reason)
             case .connected(let upstream):
                 if let path {
-                    let forwarding = RequestForwarding(self, forwarding, upstream)
+                    let forwarding = RequestForwarding(self, forwarding: forwarding, upstream: upstream)
                     try forwarding.run(request, path: path)
                 } else {
-                    try tunnel(forwarding, upstream, for: request)
+                    try tunnel(forwarding, to: upstream, for: request)
                 }
             }
         }
@@ -91,17 +92,17 @@ extension Conversation {
 
     private func decline(
         _ forwarding: Forwarding,
-        _ request: RecordedRequest,
+        of request: RecordedRequest,
         with reply: ServerReply,
-        _ reason: String
+        because reason: String
     ) throws(RequestReader.Failure) {
-        forwarding.proxy.close(forwarding.number, .refused(reason))
+        forwarding.proxy.close(forwarding.number, as: .refused(reason))
         try answer(request, with: reply)
     }
 
     private func tunnel(
         _ forwarding: Forwarding,
-        _ upstream: Upstream,
+        to upstream: Upstream,
         for head: RecordedRequest
     ) throws(RequestReader.Failure) {
         var request = head
@@ -111,19 +112,19 @@ extension Conversation {
         let sent = request
         try overIfEnded { () throws(ConnectionEnd) in
             _ = try transmit(forwarding.behaviour.success, to: sent)
-            try openTunnel(forwarding, upstream)
+            try openTunnel(forwarding, to: upstream)
         }
     }
 
     /// Passes bytes both ways until the tunnel ends.
-    func openTunnel(_ forwarding: Forwarding, _ upstream: Upstream) throws(ConnectionEnd) -> Never {
+    func openTunnel(_ forwarding: Forwarding, to upstream: Upstream) throws(ConnectionEnd) -> Never {
         let stream = stream
         if !forwarding.behaviour.surplus.isEmpty {
             try forwarding.behaviour.surplus.withBytes { bytes throws(ConnectionEnd) in try stream.send(bytes) }
         }
         let tunnel = Tunnel(
             stream,
-            upstream,
+            to: upstream,
             early: reader.takeUnread(),
             meter: forwarding.meter,
             behaviour: forwarding.behaviour

@@ -10,7 +10,7 @@ struct SOCKSService: ConnectionService {
 extension Conversation {
     fileprivate func serveSOCKS(_ proxy: ProxyCore) throws(ConnectionEnd) -> Never {
         let behaviour = proxy.takeBehaviour()
-        let user = try greet(behaviour, proxy.rules.authentication)
+        let user = try greet(behaviour, authentication: proxy.rules.authentication)
         let request = try take(4)
         guard request[0] == 5 else { throw .scriptFailed("version \(request[0]) in place of SOCKS 5") }
         guard let target = try readTarget(kind: request[3]) else {
@@ -19,25 +19,27 @@ extension Conversation {
         }
         let record = RecordedForwarding(connection: connection, means: .socks5, target: target, user: user)
         let forwarding = Forwarding(proxy: proxy, number: proxy.open(record), target: target, behaviour: behaviour)
-        defer { proxy.close(forwarding.number, .ended) }
-        guard request[1] == 1 else { try refuse(forwarding, 7, "the command \(request[1]) is not CONNECT") }
+        defer { proxy.close(forwarding.number, as: .ended) }
+        guard request[1] == 1 else {
+            try refuse(forwarding, code: 7, because: "the command \(request[1]) is not CONNECT")
+        }
         try carryOut(forwarding)
     }
 
     private func carryOut(_ forwarding: Forwarding) throws(ConnectionEnd) -> Never {
         switch forwarding.behaviour.action {
-        case .answer: try refuse(forwarding, 1, "it was told to answer itself")
-        case .refuse(let code): try refuse(forwarding, code, "it was told to refuse")
+        case .answer: try refuse(forwarding, code: 1, because: "it was told to answer itself")
+        case .refuse(let code): try refuse(forwarding, code: code, because: "it was told to refuse")
         case .raw(let bytes):
-            forwarding.proxy.close(forwarding.number, .refused("it was told to"))
+            forwarding.proxy.close(forwarding.number, as: .refused("it was told to"))
             try write(bytes)
             throw .close
         case .forward:
             switch try forwarding.connect(for: stream) {
-            case .refused(_, let reason, let code): try refuse(forwarding, code, reason)
+            case .refused(_, let reason, let code): try refuse(forwarding, code: code, because: reason)
             case .connected(let upstream):
                 try reply(0)
-                try openTunnel(forwarding, upstream)
+                try openTunnel(forwarding, to: upstream)
             }
         }
     }
@@ -47,7 +49,7 @@ extension Conversation {
     /// - Returns: The user, if the client gave one.
     private func greet(
         _ behaviour: ProxyBehaviour,
-        _ authentication: ProxyRules.Authentication
+        authentication: ProxyRules.Authentication
     ) throws(ConnectionEnd) -> String? {
         let start = try take(2)
         guard start[0] == 5 else { throw .scriptFailed("version \(start[0]) in place of SOCKS 5") }
@@ -99,8 +101,8 @@ extension Conversation {
         return ProxyTarget(host: host, port: UInt16(port[0]) << 8 | UInt16(port[1]))
     }
 
-    private func refuse(_ forwarding: Forwarding, _ code: UInt8, _ reason: String) throws(ConnectionEnd) -> Never {
-        forwarding.proxy.close(forwarding.number, .refused(reason))
+    private func refuse(_ forwarding: Forwarding, code: UInt8, because reason: String) throws(ConnectionEnd) -> Never {
+        forwarding.proxy.close(forwarding.number, as: .refused(reason))
         try reply(code)
         throw .close
     }

@@ -13,7 +13,7 @@ struct Forwarding {
     let target: ProxyTarget
     let behaviour: ProxyBehaviour
 
-    var meter: TrafficMeter { TrafficMeter(proxy, number: number, cut: behaviour.cut) }
+    var meter: TrafficMeter { TrafficMeter(proxy: proxy, number: number, cut: behaviour.cut) }
 
     func connect(for stream: SocketStream) throws(ConnectionEnd) -> Result {
         if let delay = behaviour.delay { try stream.pause(for: delay) }

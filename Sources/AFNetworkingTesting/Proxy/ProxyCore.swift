@@ -47,14 +47,14 @@ final class ProxyCore: Sendable {
             return .welcome(user: user)
         case .digest(var rules):
             rules.qualities = rules.qualities.filter { $0 == .request }
-            return admission(of: request, field, rules, isOwed: isOwed)
+            return admission(of: request, field: field, under: rules, isOwed: isOwed)
         }
     }
 
     private func admission(
         of request: RecordedRequest,
-        _ field: String?,
-        _ rules: DigestRules,
+        field: String?,
+        under rules: DigestRules,
         isOwed: Bool
     ) -> Admission {
         let (method, target) = (request.method, request.target)
@@ -104,13 +104,13 @@ final class ProxyCore: Sendable {
         }
     }
 
-    func close(_ number: Int, _ outcome: RecordedForwarding.Outcome) {
+    func close(_ number: Int, as outcome: RecordedForwarding.Outcome) {
         lock.change { state in
             if state.forwardings[number].outcome == .open { state.forwardings[number].outcome = outcome }
         }
     }
 
-    func note(_ count: Int, _ direction: ProxyBehaviour.Direction, of number: Int) {
+    func note(_ count: Int, direction: ProxyBehaviour.Direction, of number: Int) {
         lock.change { state in
             switch direction {
             case .toClient: state.forwardings[number].bytesToClient += count

@@ -12,7 +12,7 @@ final class RequestForwarding {
     private var isChunked = false
     private var hasSentHead = false
 
-    init(_ conversation: Conversation, _ forwarding: Forwarding, _ upstream: Upstream) {
+    init(_ conversation: Conversation, forwarding: Forwarding, upstream: Upstream) {
         self.conversation = conversation
         self.forwarding = forwarding
         self.upstream = upstream
@@ -56,10 +56,10 @@ final class RequestForwarding {
     }
 
     private func sendToTarget(_ bytes: [UInt8]) throws(RequestReader.Failure) {
-        let room = meter.room(for: bytes.count, .toTarget)
+        let room = meter.room(for: bytes.count, direction: .toTarget)
         try overIfEnded { () throws(ConnectionEnd) in
             // A target that does not read any more may still answer.
-            if try upstream.send(Array(bytes.prefix(room))) { meter.note(room, .toTarget) }
+            if try upstream.send(Array(bytes.prefix(room))) { meter.note(room, direction: .toTarget) }
             try actIfDue()
         }
     }
@@ -72,15 +72,15 @@ final class RequestForwarding {
         while !decoder.isFinished {
             let step: Step
             do throws(HTTP1Error) {
-                step = try Self.decode(&pending, &decoder)
+                step = try Self.decode(&pending, with: &decoder)
             } catch {
-                return try giveUp("the target's answer cannot be read: \(error.detail)", request)
+                return try giveUp(because: "the target's answer cannot be read: \(error.detail)", on: request)
             }
             if case .needMore = step {
                 let more = try upstream.receive() ?? []
                 if more.isEmpty {
                     guard (try? decoder.inputEnded()) != nil else {
-                        return try giveUp("the target closed too early", request)
+                        return try giveUp(because: "the target closed too early", on: request)
                     }
                     break
                 }
@@ -108,7 +108,8 @@ final class RequestForwarding {
         case end(HeaderFields)
     }
 
-    private static func decode(_ pending: inout [UInt8], _ decoder: inout ResponseDecoder) throws(HTTP1Error) -> Step {
+    private static func decode(_ pending: inout [UInt8], with decoder: inout ResponseDecoder) throws(HTTP1Error) -> Step
+    {
         var consumed = 0
         let step = try pending.withUnsafeBufferPointer { input throws(HTTP1Error) -> Step in
             let step = try decoder.decode(UnsafeRawBufferPointer(input))
@@ -161,7 +162,7 @@ final class RequestForwarding {
     }
 
     /// Answers 502, or closes the connection if the head is sent, so that the client sees a truncated response.
-    private func giveUp(_ reason: String, _ request: RecordedRequest) throws(ConnectionEnd) {
+    private func giveUp(because reason: String, on request: RecordedRequest) throws(ConnectionEnd) {
         guard !hasSentHead else { throw .close }
         _ = try conversation.transmit(.text(reason + "\n").status(502).keepAlive(false), to: request)
         throw .close
@@ -176,9 +177,9 @@ final class RequestForwarding {
         let stream = conversation.stream
         while !rest.isEmpty {
             let size = min(rest.count, forwarding.behaviour.dribble?.byteCount ?? .max)
-            let piece = Array(rest.prefix(meter.room(for: size, .toClient)))
+            let piece = Array(rest.prefix(meter.room(for: size, direction: .toClient)))
             try piece.withBytes { all throws(ConnectionEnd) in try stream.send(all) }
-            meter.note(piece.count, .toClient)
+            meter.note(piece.count, direction: .toClient)
             rest = rest.dropFirst(piece.count)
             try actIfDue()
             if let interval = forwarding.behaviour.dribble?.interval { try stream.pause(for: interval) }

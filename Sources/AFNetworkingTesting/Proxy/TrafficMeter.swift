@@ -7,21 +7,21 @@ final class TrafficMeter {
     private let cut: ProxyBehaviour.Cut?
     private var passed = 0
 
-    init(_ proxy: ProxyCore, number: Int, cut: ProxyBehaviour.Cut?) {
+    init(proxy: ProxyCore, number: Int, cut: ProxyBehaviour.Cut?) {
         self.proxy = proxy
         self.number = number
         self.cut = cut
     }
 
     /// How many of `count` bytes may pass before the cut.
-    func room(for count: Int, _ direction: ProxyBehaviour.Direction) -> Int {
+    func room(for count: Int, direction: ProxyBehaviour.Direction) -> Int {
         guard let cut, cut.direction == direction else { return count }
         return min(count, cut.count - passed)
     }
 
-    func note(_ count: Int, _ direction: ProxyBehaviour.Direction) {
+    func note(_ count: Int, direction: ProxyBehaviour.Direction) {
         if cut?.direction == direction { passed += count }
-        if count > 0 { proxy.note(count, direction, of: number) }
+        if count > 0 { proxy.note(count, direction: direction, of: number) }
     }
 
     /// The cut, once all bytes before it have passed.

@@ -25,7 +25,7 @@ final class Tunnel {
     private var nextDrop: MonotonicDeadline?
 
     /// - Parameter early: Bytes that the client sent before the tunnel was open.
-    init(_ stream: SocketStream, _ target: Upstream, early: [UInt8], meter: TrafficMeter, behaviour: ProxyBehaviour) {
+    init(_ stream: SocketStream, to target: Upstream, early: [UInt8], meter: TrafficMeter, behaviour: ProxyBehaviour) {
         self.stream = stream
         self.target = target
         self.meter = meter
@@ -65,12 +65,12 @@ final class Tunnel {
     }
 
     private func moveToTarget() throws(ConnectionEnd) {
-        let room = meter.room(for: toTarget.count, .toTarget)
+        let room = meter.room(for: toTarget.count, direction: .toTarget)
         if room > 0 {
             do throws(Upstream.Lost) {
                 let count = try target.sendNow(toTarget.prefix(room))
                 toTarget = toTarget.dropFirst(count)
-                meter.note(count, .toTarget)
+                meter.note(count, direction: .toTarget)
             } catch {
                 // The target may still send.
                 targetIsDeaf = true
@@ -82,10 +82,10 @@ final class Tunnel {
     private func moveToClient() throws(ConnectionEnd) {
         if client.outgoing.isEmpty, !fromTarget.isEmpty, nextDrop?.pollTimeout ?? 0 == 0 {
             let wanted = min(fromTarget.count, dribble?.byteCount ?? 16 * 1024)
-            let room = meter.room(for: wanted, .toClient)
+            let room = meter.room(for: wanted, direction: .toClient)
             try client.queue(fromTarget.prefix(room))
             fromTarget = fromTarget.dropFirst(room)
-            meter.note(room, .toClient)
+            meter.note(room, direction: .toClient)
             nextDrop = dribble.map { MonotonicDeadline(after: $0.interval) }
         }
         try client.sendNow()
@@ -142,7 +142,7 @@ final class Tunnel {
 
     private var targetEvents: Int16 {
         let wantsMore = !targetEnded && fromTarget.count < Self.limit
-        let hasMore = !targetIsDeaf && meter.room(for: toTarget.count, .toTarget) > 0
+        let hasMore = !targetIsDeaf && meter.room(for: toTarget.count, direction: .toTarget) > 0
         return (wantsMore ? Int16(POLLIN) : 0) | (hasMore ? Int16(POLLOUT) : 0)
     }
 

@@ -24,7 +24,7 @@ final class Upstream {
                 failure = errno
                 continue
             }
-            let upstream = Upstream(descriptor, for: stream)
+            let upstream = Upstream(descriptor: descriptor, for: stream)
             failure = address.withAddress { Glibc.connect(descriptor, $0, $1) } == 0 ? 0 : errno
             if failure == EINPROGRESS { failure = try upstream.awaitConnection(timeout) }
             if failure == 0 { return upstream }
@@ -32,7 +32,7 @@ final class Upstream {
         return nil
     }
 
-    private init(_ descriptor: Int32, for stream: SocketStream) {
+    private init(descriptor: Int32, for stream: SocketStream) {
         self.descriptor = descriptor
         self.stream = stream
         var on: Int32 = 1

@@ -159,14 +159,14 @@ extension ReplyBody {
         return .generated(count: count) { offset in
             let end = offset + min(pieces, count - offset)
             return [UInt8](unsafeUninitializedCapacity: end - offset) { buffer, used in
-                for position in offset..<end { buffer[position - offset] = mixed(position, seed) }
+                for position in offset..<end { buffer[position - offset] = mixed(position, seed: seed) }
                 used = end - offset
             }
         }
     }
 
     /// One step of SplitMix64 for each eight bytes.
-    private static func mixed(_ position: Int, _ seed: Int) -> UInt8 {
+    private static func mixed(_ position: Int, seed: Int) -> UInt8 {
         var state = UInt64(truncatingIfNeeded: seed) &+ UInt64(position / 8 + 1) &* 0x9E37_79B9_7F4A_7C15
         state = (state ^ state >> 30) &* 0xBF58_476D_1CE4_E5B9
         state = (state ^ state >> 27) &* 0x94D0_49BB_1331_11EB

@@ -25,29 +25,29 @@ extension RouteSet {
     public static func caching(at now: @escaping @Sendable () -> Int64) -> RouteSet {
         RouteSet { server in
             let answers = CacheableAnswers(now: now)
-            server.route("GET", "/cache") { answers.answer(to: $0, CacheableAnswers.Item(isAlwaysSame: true)) }
+            server.route("GET", "/cache") { answers.answer(to: $0, with: CacheableAnswers.Item(isAlwaysSame: true)) }
             server.route("GET", "/cache/:seconds") { request in
                 guard let seconds = request.countInPath("seconds") else { return .misuse("/cache/SECONDS") }
-                return answers.answer(to: request, .init(fields: ["Cache-Control": "public, max-age=\(seconds)"]))
+                return answers.answer(to: request, with: .init(fields: ["Cache-Control": "public, max-age=\(seconds)"]))
             }
             server.route("GET", "/expires/:seconds") { request in
                 guard let seconds = request.parameters["seconds"].flatMap({ Int32($0) }) else {
                     return .misuse("/expires/SECONDS")
                 }
-                return answers.answer(to: request, .init(lifetime: Int64(seconds)))
+                return answers.answer(to: request, with: .init(lifetime: Int64(seconds)))
             }
             server.route("GET", "/etag/:tag") { request in
                 let tag = DigestRules.quoted(request.parameters["tag"] ?? "")
-                return answers.answer(to: request, .init(tag: request.argument("weak") == "1" ? "W/" + tag : tag))
+                return answers.answer(to: request, with: .init(tag: request.argument("weak") == "1" ? "W/" + tag : tag))
             }
             server.route("GET", "/last-modified/:time") { request in
                 guard let time = request.countInPath("time"), time < 253_402_300_800 else {
                     return .misuse("/last-modified/SECONDS before the year 10000")
                 }
-                return answers.answer(to: request, .init(modified: Int64(time)))
+                return answers.answer(to: request, with: .init(modified: Int64(time)))
             }
             server.route("GET", "/vary/:names") { request in
-                answers.answer(to: request, .init(fields: ["Vary": request.parameters["names"] ?? ""]))
+                answers.answer(to: request, with: .init(fields: ["Vary": request.parameters["names"] ?? ""]))
             }
         }
     }
@@ -71,7 +71,7 @@ private final class CacheableAnswers: Sendable {
         self.now = now
     }
 
-    func answer(to request: RecordedRequest, _ wanted: Item) -> ServerReply {
+    func answer(to request: RecordedRequest, with wanted: Item) -> ServerReply {
         var item = wanted
         if item.isAlwaysSame { (item.tag, item.modified) = ("\"the same\"", 784_111_777) }
         let fields = fields(of: item, for: request)

@@ -23,9 +23,9 @@ extension RouteSet {
     public static var compression: RouteSet {
         RouteSet { server in
             for (name, coding) in codings {
-                server.route("*", "/\(name)") { reply(to: $0, kind: "plain", coding) }
+                server.route("*", "/\(name)") { reply(to: $0, kind: "plain", coding: coding) }
                 server.route("*", "/compressed/\(name)/:kind") { request in
-                    reply(to: request, kind: request.parameters["kind"] ?? "", coding)
+                    reply(to: request, kind: request.parameters["kind"] ?? "", coding: coding)
                 }
             }
         }
@@ -35,7 +35,7 @@ extension RouteSet {
         ("gzip", .gzip), ("deflate", .zlib), ("raw-deflate", .rawDeflate),
     ]
 
-    private static func reply(to request: RecordedRequest, kind: String, _ coding: ContentCoding) -> ServerReply {
+    private static func reply(to request: RecordedRequest, kind: String, coding: ContentCoding) -> ServerReply {
         if kind == "bomb" {
             let size = request.count("size") ?? 1_000_000
             return .stream(.bomb(coding, count: size)).header("Content-Encoding", coding.token)
@@ -48,14 +48,14 @@ extension RouteSet {
         let plain = content ?? Array((Echo.of(request).text + "\n").utf8)
         let type = content == nil ? "application/json" : "text/plain"
         if kind == "twice" { return .data(plain, type: type).compressed(coding).compressed(coding) }
-        guard let body = body(plain, kind: kind, coding, cut: request.count("cut") ?? 10) else {
+        guard let body = body(plain, kind: kind, coding: coding, cut: request.count("cut") ?? 10) else {
             return .misuse("a kind of body that there is")
         }
         let reply = ServerReply.data(body, type: type)
         return kind == "unannounced" ? reply : reply.header("Content-Encoding", coding.token)
     }
 
-    private static func body(_ plain: [UInt8], kind: String, _ coding: ContentCoding, cut: Int) -> [UInt8]? {
+    private static func body(_ plain: [UInt8], kind: String, coding: ContentCoding, cut: Int) -> [UInt8]? {
         switch kind {
         case "plain", "unannounced": return coding.encode(plain)
         case "stored": return coding.store(plain)

@@ -5,19 +5,19 @@ enum WebSocketDefect {
     /// The reply with the defect that the path names; nil if there is none of that name.
     static func reply(to request: RecordedRequest) -> ServerReply? {
         guard let name = request.parameters["name"] else { return nil }
-        if let reply = handshake(name, request.webSocketOptions) { return reply }
+        if let reply = handshake(name, options: request.webSocketOptions) { return reply }
         return script(name).map { .webSocket(request.webSocketOptions, script: $0) }
     }
 
     // MARK: - Handshakes
 
-    private static func handshake(_ name: String, _ options: ServerWebSocketOptions) -> ServerReply? {
+    private static func handshake(_ name: String, options: ServerWebSocketOptions) -> ServerReply? {
         let right = ServerReply.webSocket(options, script: drain)
         switch name {
         case "accept": return right.header("Sec-WebSocket-Accept", "AAAAAAAAAAAAAAAAAAAAAAAAAAA=")
-        case "no-accept": return without("Sec-WebSocket-Accept", options)
-        case "no-upgrade": return without("Upgrade", options)
-        case "no-connection": return without("Connection", options)
+        case "no-accept": return without("Sec-WebSocket-Accept", options: options)
+        case "no-upgrade": return without("Upgrade", options: options)
+        case "no-connection": return without("Connection", options: options)
         case "upgrade": return right.header("Upgrade", "h2c")
         case "connection": return right.header("Connection", "keep-alive")
         case "protocol": return right.header("Sec-WebSocket-Protocol", "unheard-of")
@@ -27,7 +27,7 @@ enum WebSocketDefect {
         }
     }
 
-    private static func without(_ field: String, _ options: ServerWebSocketOptions) -> ServerReply {
+    private static func without(_ field: String, options: ServerWebSocketOptions) -> ServerReply {
         var options = options
         options.omittedFields = [field]
         return .webSocket(options, script: drain)

@@ -53,14 +53,14 @@ extension ServerCore {
             do throws(SystemFailure) {
                 // The new thread takes the lock first, so it finds itself registered.
                 let thread = try ServerThread(named: "AFTest \(number)") { [self] in
-                    let stream = SocketStream(descriptor, connection: number, core: self)
+                    let stream = SocketStream(descriptor: descriptor, connection: number, core: self)
                     live(Conversation(stream: stream, service: service, context: tls), script: script)
                 }
                 state.threads.insert(thread)
                 state.descriptors[number] = descriptor
             } catch {
-                state.endConnection(number, .serverReset)
-                SocketStream(descriptor, connection: number, core: self).armReset()
+                state.endConnection(number, with: .serverReset)
+                SocketStream(descriptor: descriptor, connection: number, core: self).armReset()
                 close(descriptor)
             }
         }
@@ -80,7 +80,7 @@ extension ServerCore {
                 try conversation.serve()
             }
         } catch {
-            end(stream, number: number, error)
+            end(stream, number: number, with: error)
             stream.forgetTLS()
         }
         lock.change { state in
@@ -90,14 +90,14 @@ extension ServerCore {
         }
     }
 
-    private func end(_ stream: SocketStream, number: Int, _ end: ConnectionEnd) {
+    private func end(_ stream: SocketStream, number: Int, with end: ConnectionEnd) {
         switch end {
         case .close, .handshakeFailed, .clientClosed: stream.shutDownWriting()
         case .closeUnannounced: stream.shutDownWriting(announced: false)
         case .reset, .scriptFailed: stream.armReset()
         case .clientReset, .serverStopped: break
         }
-        lock.change { $0.endConnection(number, RecordedConnection.End(end)) }
+        lock.change { $0.endConnection(number, with: RecordedConnection.End(end)) }
         // Closing a socket with unread input sends a reset, which can destroy a reply that the client has
         // not read yet (RFC 9112 section 9.6). So receive the rest and drop it.
         if end.awaitsClient { stream.drainAll() }

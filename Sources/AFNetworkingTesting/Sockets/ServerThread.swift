@@ -11,7 +11,7 @@ struct ServerThread: Sendable, Hashable {
     private let handle: pthread_t
 
     /// Starts `body` on a new thread. Throws if the system has no thread left.
-    init(named name: String, _ body: @escaping @Sendable () -> Void) throws(SystemFailure) {
+    init(named name: String, body: @escaping @Sendable () -> Void) throws(SystemFailure) {
         let start = Unmanaged.passRetained(ThreadStart(name: name, body: body))
         var thread = pthread_t()
         let result = caf_test_thread_start(&thread, Self.stackBytes, runServerThread, start.toOpaque())

@@ -46,7 +46,7 @@ struct ServerState: Sendable {
         return connections.count
     }
 
-    mutating func endConnection(_ number: Int, _ end: RecordedConnection.End) {
+    mutating func endConnection(_ number: Int, with end: RecordedConnection.End) {
         openConnections -= 1
         connections[number - 1].end = end
     }

@@ -46,7 +46,7 @@ extension TLSConnection {
         }
     }
 
-    private func perform(_ name: String, _ order: () -> Int32) throws(ActionFailure) {
+    private func perform(_ name: String, by order: () -> Int32) throws(ActionFailure) {
         OpenSSLErrors.clear()
         guard !isSealing else { throw .refused("\(name) cannot follow records of your own") }
         guard order() == 1, SSL_do_handshake(ssl) == 1 else {

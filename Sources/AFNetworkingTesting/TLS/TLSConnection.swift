@@ -36,7 +36,7 @@ final class TLSConnection {
     /// OpenSSL reads it after the ALPN callback has returned.
     private let protocolName = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 255)
 
-    init?(_ context: TLSContext, on transport: any TLSTransport) {
+    init?(context: TLSContext, on transport: any TLSTransport) {
         guard let ssl = context.makeConnection() else { return nil }
         guard let input = BIO_new(BIO_s_mem()), let output = BIO_new(BIO_s_mem()) else {
             SSL_free(ssl)

@@ -104,7 +104,7 @@ extension ServerTLS.Credential {
     }
 }
 
-private func withOptionalCString<Result>(_ text: String?, _ body: (UnsafePointer<CChar>?) -> Result) -> Result {
+private func withOptionalCString<Result>(_ text: String?, body: (UnsafePointer<CChar>?) -> Result) -> Result {
     guard let text else { return body(nil) }
     return text.withCString { body($0) }
 }

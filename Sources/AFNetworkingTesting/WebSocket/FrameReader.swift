@@ -3,7 +3,7 @@ struct FrameReader {
     private let stream: any SwitchedStream
     private var unread: ArraySlice<UInt8>
 
-    init(_ stream: any SwitchedStream, early: [UInt8]) {
+    init(stream: any SwitchedStream, early: [UInt8]) {
         self.stream = stream
         unread = early[...]
     }

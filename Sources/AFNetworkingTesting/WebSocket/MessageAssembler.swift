@@ -14,18 +14,18 @@ struct MessageAssembler {
     ///
     /// - Parameter limit: How long the message may be.
     mutating func add(_ frame: ServerFrame, limit: Int) throws(ClientViolation) -> ServerMessage? {
-        try Self.require(frame.lengthForm == nil, "a length in a form that is too long")
+        try Self.require(frame.lengthForm == nil, or: "a length in a form that is too long")
         if frame.opcode == .continuation {
-            try Self.require(opcode != nil, "a continuation of no message")
-            try Self.require(frame.reservedBits == 0, "reserved bits")
+            try Self.require(opcode != nil, or: "a continuation of no message")
+            try Self.require(frame.reservedBits == 0, or: "reserved bits")
         } else {
-            try Self.require(frame.opcode == .text || frame.opcode == .binary, "a reserved opcode")
-            try Self.require(opcode == nil, "a message in the middle of another one")
-            try Self.require(frame.reservedBits == 0 || frame.reservedBits == 4 && inflater != nil, "reserved bits")
+            try Self.require(frame.opcode == .text || frame.opcode == .binary, or: "a reserved opcode")
+            try Self.require(opcode == nil, or: "a message in the middle of another one")
+            try Self.require(frame.reservedBits == 0 || frame.reservedBits == 4 && inflater != nil, or: "reserved bits")
             opcode = frame.opcode
             isCompressed = frame.reservedBits != 0
         }
-        try Self.require(frame.payload.count <= limit - bytes.count, "a message that is too long")
+        try Self.require(frame.payload.count <= limit - bytes.count, or: "a message that is too long")
         bytes += frame.payload
         guard frame.isFinal else { return nil }
         defer { (opcode, bytes) = (nil, []) }
@@ -35,12 +35,12 @@ struct MessageAssembler {
 
     /// Checks a control frame.
     static func check(_ frame: ServerFrame) throws(ClientViolation) {
-        try require([.close, .ping, .pong].contains(frame.opcode), "a reserved opcode")
-        try require(frame.reservedBits == 0, "reserved bits")
-        try require(frame.isFinal, "a control frame in fragments")
-        try require(frame.payload.count <= 125 && frame.lengthForm == nil, "a control frame that is too long")
+        try require([.close, .ping, .pong].contains(frame.opcode), or: "a reserved opcode")
+        try require(frame.reservedBits == 0, or: "reserved bits")
+        try require(frame.isFinal, or: "a control frame in fragments")
+        try require(frame.payload.count <= 125 && frame.lengthForm == nil, or: "a control frame that is too long")
         guard frame.opcode == .close, !frame.payload.isEmpty else { return }
-        try require(frame.closeCode.map(mayBeSent) ?? false, "a Close frame with a code that may not be sent")
+        try require(frame.closeCode.map(mayBeSent) ?? false, or: "a Close frame with a code that may not be sent")
         _ = try text(frame.payload.dropFirst(2))
     }
 
@@ -54,11 +54,11 @@ struct MessageAssembler {
 
     private static func text(_ bytes: some Collection<UInt8>) throws(ClientViolation) -> String {
         let text = String(validating: bytes, as: UTF8.self)
-        try require(text != nil, "text that is not UTF-8")
+        try require(text != nil, or: "text that is not UTF-8")
         return text ?? ""
     }
 
-    private static func require(_ isRight: Bool, _ fault: String) throws(ClientViolation) {
+    private static func require(_ isRight: Bool, or fault: String) throws(ClientViolation) {
         if !isRight { throw ClientViolation(reason: fault) }
     }
 }

@@ -24,7 +24,7 @@ extension ServerReply {
             reply.delivery.completion = { WebSocketHandshake(request: $1, options: options).complete($0) }
             reply.delivery.successor = { stream, early, request throws(ConnectionEnd) in
                 let handshake = WebSocketHandshake(request: request, options: options)
-                let socket = ServerWebSocket(stream, early: early, handshake: handshake)
+                let socket = ServerWebSocket(stream: stream, early: early, handshake: handshake)
                 do {
                     try script(socket)
                 } catch {

@@ -39,12 +39,12 @@ public final class ServerWebSocket {
     private var assembler: MessageAssembler
     private var deflater: MessageDeflater?
 
-    init(_ stream: any SwitchedStream, early: [UInt8], handshake: WebSocketHandshake) {
+    init(stream: any SwitchedStream, early: [UInt8], handshake: WebSocketHandshake) {
         self.stream = stream
         request = handshake.request
         subprotocol = handshake.subprotocol
         compression = handshake.compression
-        reader = FrameReader(stream, early: early)
+        reader = FrameReader(stream: stream, early: early)
         assembler = MessageAssembler(inflater: compression.map { MessageInflater($0) })
         deflater = compression.map { MessageDeflater($0) }
     }

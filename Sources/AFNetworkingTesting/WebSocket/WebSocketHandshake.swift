@@ -21,7 +21,7 @@ struct WebSocketHandshake {
     /// The reply with the fields of the handshake, or a refusal.
     func complete(_ reply: ServerReply) -> ServerReply {
         guard let key else { return refusal }
-        let accept = MessageDigest.bytes("SHA1", Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8))
+        let accept = MessageDigest.bytes("SHA1", of: Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8))
         let fields = [
             ("Upgrade", "websocket"), ("Connection", "Upgrade"),
             ("Sec-WebSocket-Accept", Data(accept).base64EncodedString()),

@@ -158,7 +158,7 @@ import Testing
     @Test func `a written request is read back`() throws {
         let defaults = HeaderDefaults(additionalHeaders: ["Connection": "close"], userAgent: "t/1")
         var head = try RequestHead(
-            RequestURL("http://a.test/x"),
+            url: RequestURL("http://a.test/x"),
             method: "PUT",
             traits: MethodTraits("PUT"),
             defaults: defaults
