@@ -119,20 +119,20 @@ open class AutoPurgingImageCache: ImageRequestCache, @unchecked Sendable {
 
     /// Keeps an image, in the place of the one for such a request.
     open func add(_ image: Image, for request: URLRequest, withAdditionalIdentifier identifier: String?) {
-        guard let key = ImageCacheKey(request, additional: identifier) else { return }
+        guard let key = ImageCacheKey(request: request, additional: identifier) else { return }
         add(image, key: key)
     }
 
     /// Removes an image. Returns whether there was one.
     @discardableResult
     open func removeImage(for request: URLRequest, withAdditionalIdentifier identifier: String?) -> Bool {
-        guard let key = ImageCacheKey(request, additional: identifier) else { return false }
+        guard let key = ImageCacheKey(request: request, additional: identifier) else { return false }
         return state.withLock { $0.images.remove(key) }
     }
 
     /// The image for a request; nil if there is none. Finding it marks it as the last one used.
     open func image(for request: URLRequest, withAdditionalIdentifier identifier: String?) -> Image? {
-        guard let key = ImageCacheKey(request, additional: identifier) else { return nil }
+        guard let key = ImageCacheKey(request: request, additional: identifier) else { return nil }
         return state.withLock { $0.images.use(key) }
     }
 

@@ -17,7 +17,7 @@ struct ImageDownloadKey: Hashable, Sendable {
     private let occurrence: UUID?
 
     /// Nil for a request without a URL.
-    init?(_ request: URLRequest, by manager: URLSessionManager) {
+    init?(request: URLRequest, by manager: URLSessionManager) {
         guard let key = ImageRequestKey(request) else { return nil }
         self.request = key
         judgement = manager.judgement

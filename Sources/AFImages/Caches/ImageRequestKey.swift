@@ -54,7 +54,7 @@ enum ImageCacheKey: Hashable, Sendable {
     case requested(ImageRequestKey, additional: String?)
 
     /// Nil for a request whose image no other request may get.
-    init?(_ request: URLRequest, additional: String?) {
+    init?(request: URLRequest, additional: String?) {
         guard let key = ImageRequestKey(request), key.isRepeatable else { return nil }
         if additional == nil, let name = key.name {
             self = .named(name)

@@ -97,14 +97,14 @@ public final class MemoryImageCache: ImageRequestCache {
 
     /// Keeps an image, in the place of the one for such a request.
     public func add(_ image: Image, for request: URLRequest, withAdditionalIdentifier identifier: String?) {
-        guard let key = ImageCacheKey(request, additional: identifier) else { return }
+        guard let key = ImageCacheKey(request: request, additional: identifier) else { return }
         add(image, key: key)
     }
 
     /// Removes an image. Returns whether there was one.
     @discardableResult
     public func removeImage(for request: URLRequest, withAdditionalIdentifier identifier: String?) -> Bool {
-        guard let key = ImageCacheKey(request, additional: identifier) else { return false }
+        guard let key = ImageCacheKey(request: request, additional: identifier) else { return false }
         return state.withLock { $0.images.remove(key) }
     }
 
@@ -114,7 +114,7 @@ public final class MemoryImageCache: ImageRequestCache {
         case .reloadIgnoringLocalCacheData, .reloadIgnoringLocalAndRemoteCacheData: return nil
         default: break
         }
-        guard let key = ImageCacheKey(request, additional: identifier) else { return nil }
+        guard let key = ImageCacheKey(request: request, additional: identifier) else { return nil }
         return state.withLock { $0.images.use(key) }
     }
 

@@ -7,7 +7,7 @@ struct CodecCall {
     let header: ImageHeader
     let byteCount: Int
 
-    init(_ header: ImageHeader, data: Data) {
+    init(header: ImageHeader, data: Data) {
         self.header = header
         byteCount = data.count
     }

@@ -16,7 +16,7 @@ struct FrameCodec {
 
     /// - Throws: If there are not so many frames, or one of them is damaged.
     func decode(_ data: Data, header: ImageHeader, frames count: Int) throws(ImageError) -> [ImageFrame] {
-        let (call, size) = (CodecCall(header, data: data), header.storedSize)
+        let (call, size) = (CodecCall(header: header, data: data), header.storedSize)
         var decoded: [ImageFrame] = []
         try data.lending { bytes, length throws(ImageError) in
             var opened: OpaquePointer?
@@ -26,7 +26,7 @@ struct FrameCodec {
             defer { self.close(opened) }
             for _ in 0..<count {
                 var delay: Int32 = 0
-                let storage = try PixelStorage(size) { pixels throws(ImageError) in
+                let storage = try PixelStorage(size: size) { pixels throws(ImageError) in
                     try call { text, room in next(opened, pixels.codecBytes, &delay, text, room) }
                 }
                 decoded.append(ImageFrame(size, storage: storage, format: header.format, delay: unit * Int(delay)))

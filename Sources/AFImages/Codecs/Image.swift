@@ -171,7 +171,7 @@ extension Image {
 extension PixelStorage {
     /// Room for the pixels of a picture, which was found to be within the limits.
     convenience init(
-        _ size: PixelSize,
+        size: PixelSize,
         fill: (UnsafeMutableRawBufferPointer) throws(ImageError) -> Void
     ) throws(ImageError) {
         try self.init(byteCount: Image.byteCount(width: size.width, height: size.height), fill: fill)
@@ -179,7 +179,7 @@ extension PixelStorage {
 }
 
 extension Image {
-    init(_ size: PixelSize, alpha: Alpha, format: ImageFormat, storage: PixelStorage) {
+    init(size: PixelSize, alpha: Alpha, format: ImageFormat, storage: PixelStorage) {
         self.init(width: size.width, height: size.height, scale: 1, alpha: alpha, format: format, storage: storage)
     }
 }

@@ -71,7 +71,7 @@ extension ImageFrame {
             caf_pixels_are_opaque(bytes.baseAddress, bytes.count / 4) != 0
         }
         self.init(
-            image: Image(size, alpha: isOpaque ? .opaque : .straight, format: format, storage: storage),
+            image: Image(size: size, alpha: isOpaque ? .opaque : .straight, format: format, storage: storage),
             delay: delay < .milliseconds(20) ? .milliseconds(100) : delay
         )
     }

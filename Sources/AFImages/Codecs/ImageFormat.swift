@@ -59,7 +59,7 @@ extension ImageFormat {
         let format: ImageFormat
         let matches: @Sendable (ByteReader) -> Bool
 
-        init(_ format: ImageFormat, matches: @escaping @Sendable (inout ByteReader) -> Bool) {
+        init(format: ImageFormat, matches: @escaping @Sendable (inout ByteReader) -> Bool) {
             self.format = format
             self.matches = { reader in
                 var reader = reader
@@ -69,19 +69,19 @@ extension ImageFormat {
     }
 
     private static let signatures = [
-        Signature(.png) { $0.byte() == 0x89 && $0.take("PNG\r\n\u{1A}\n") },
-        Signature(.jpeg) { $0.byte() == 0xFF && $0.byte() == 0xD8 && $0.byte() == 0xFF },
-        Signature(.gif) { $0.take("GIF87a") || $0.take("GIF89a") },
-        Signature(.webp) { $0.take("RIFF") && $0.skip(4) && $0.take("WEBP") },
+        Signature(format: .png) { $0.byte() == 0x89 && $0.take("PNG\r\n\u{1A}\n") },
+        Signature(format: .jpeg) { $0.byte() == 0xFF && $0.byte() == 0xD8 && $0.byte() == 0xFF },
+        Signature(format: .gif) { $0.take("GIF87a") || $0.take("GIF89a") },
+        Signature(format: .webp) { $0.take("RIFF") && $0.skip(4) && $0.take("WEBP") },
         // The four bytes after the length are reserved; two letters alone would be weak.
-        Signature(.bmp) { $0.take("BM") && $0.skip(4) && $0.little32() == 0 },
-        Signature(.ico) {
+        Signature(format: .bmp) { $0.take("BM") && $0.skip(4) && $0.little32() == 0 },
+        Signature(format: .ico) {
             $0.little16() == 0 && [1, 2].contains($0.little16()) && $0.little16().map { $0 > 0 } == true
         },
-        Signature(.tiff) { $0.take("II*\0") || $0.take("MM\0*") },
-        Signature(.jpegXL) { $0.byte() == 0xFF && $0.byte() == 0x0A },
-        Signature(.jpegXL) { $0.big32() == 12 && $0.take("JXL ") },
-        Signature(.svg) { $0.take("<svg") },
+        Signature(format: .tiff) { $0.take("II*\0") || $0.take("MM\0*") },
+        Signature(format: .jpegXL) { $0.byte() == 0xFF && $0.byte() == 0x0A },
+        Signature(format: .jpegXL) { $0.big32() == 12 && $0.take("JXL ") },
+        Signature(format: .svg) { $0.take("<svg") },
     ]
 
     /// The formats that are in a file as films are.

@@ -62,10 +62,10 @@ struct JPEGDecoder: ImageDecoder {
     // MARK: Pixels
 
     func decode(_ data: Data, header: ImageHeader, options: ImageDecodingOptions) throws(ImageError) -> Image {
-        let (call, stored) = (CodecCall(header, data: data), header.storedSize)
+        let (call, stored) = (CodecCall(header: header, data: data), header.storedSize)
         let eighths = Self.eighths(of: stored, for: options.targetSize)
         let size = Self.size(stored, eighths: eighths)
-        let storage = try PixelStorage(size) { pixels throws(ImageError) in
+        let storage = try PixelStorage(size: size) { pixels throws(ImageError) in
             try data.lending { bytes, count throws(ImageError) in
                 try call { text, room in
                     caf_jpeg_decode(
@@ -82,7 +82,7 @@ struct JPEGDecoder: ImageDecoder {
                 }
             }
         }
-        return Image(size, alpha: .opaque, format: .jpeg, storage: storage)
+        return Image(size: size, alpha: .opaque, format: .jpeg, storage: storage)
     }
 
     /// The library computes any number of eighths, but only these faster than all eight.

@@ -39,9 +39,9 @@ struct PNGDecoder: ImageDecoder {
     }
 
     func decode(_ data: Data, header: ImageHeader, options: ImageDecodingOptions) throws(ImageError) -> Image {
-        let (call, size) = (CodecCall(header, data: data), header.storedSize)
+        let (call, size) = (CodecCall(header: header, data: data), header.storedSize)
         var hasAlpha: Int32 = 0
-        let storage = try PixelStorage(size) { pixels throws(ImageError) in
+        let storage = try PixelStorage(size: size) { pixels throws(ImageError) in
             try data.lending { bytes, count throws(ImageError) in
                 try call { text, room in
                     caf_png_decode(
@@ -57,6 +57,6 @@ struct PNGDecoder: ImageDecoder {
                 }
             }
         }
-        return Image(size, alpha: hasAlpha == 0 ? .opaque : .straight, format: .png, storage: storage)
+        return Image(size: size, alpha: hasAlpha == 0 ? .opaque : .straight, format: .png, storage: storage)
     }
 }

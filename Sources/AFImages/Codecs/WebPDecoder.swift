@@ -78,11 +78,11 @@ struct WebPDecoder: ImageDecoder {
         if header.frameCount > 1 || Self.isAnimation(data) {
             return try codec.decode(data, header: header, frames: 1)[0].image
         }
-        let (call, stored) = (CodecCall(header, data: data), header.storedSize)
+        let (call, stored) = (CodecCall(header: header, data: data), header.storedSize)
         let scaled = Self.covering(options.targetSize, stored: stored)
         let size = scaled ?? stored
         var hasAlpha: Int32 = 0
-        let storage = try PixelStorage(size) { pixels throws(ImageError) in
+        let storage = try PixelStorage(size: size) { pixels throws(ImageError) in
             try data.lending { bytes, count throws(ImageError) in
                 try call { text, room in
                     caf_webp_decode(
@@ -100,7 +100,7 @@ struct WebPDecoder: ImageDecoder {
                 }
             }
         }
-        return Image(size, alpha: hasAlpha == 0 ? .opaque : .straight, format: .webp, storage: storage)
+        return Image(size: size, alpha: hasAlpha == 0 ? .opaque : .straight, format: .webp, storage: storage)
     }
 
     func decodeFrames(

@@ -23,7 +23,7 @@ final class ImageDownload: Sendable {
     private let attempt: Lock<Attempt>
 
     init(
-        _ key: ImageDownloadKey,
+        key: ImageDownloadKey,
         request: URLRequest,
         manager: HTTPSessionManager,
         cache: (any ImageRequestCache)?,
@@ -68,7 +68,7 @@ struct ImageTaskEnding: Sendable {
     let image: Image?
     let error: (any Error)?
 
-    init(_ response: URLResponse?, object: Any?, error: (any Error)?, of request: URLRequest) {
+    init(response: URLResponse?, object: Any?, error: (any Error)?, of request: URLRequest) {
         self.response = response
         do {
             // A serializer may leave the decoding to its caller.

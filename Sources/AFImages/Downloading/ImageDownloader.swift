@@ -62,7 +62,7 @@ public final class ImageDownloader: Sendable {
         let manager = HTTPSessionManager(baseURL: nil, sessionConfiguration: sessionConfiguration)
         manager.responseSerializer = ImageResponseSerializer()
         core = ImageDownloaderCore(
-            manager,
+            manager: manager,
             ownsManager: true,
             prioritization: .fifo,
             maximumActive: ImageDownloader.standardMaximum,
@@ -85,7 +85,7 @@ public final class ImageDownloader: Sendable {
         imageCache: (any ImageRequestCache)?
     ) {
         core = ImageDownloaderCore(
-            sessionManager,
+            manager: sessionManager,
             ownsManager: false,
             prioritization: downloadPrioritization,
             maximumActive: maximumActiveDownloads,

@@ -32,7 +32,7 @@ final class ImageDownloaderCore: Sendable {
     private let state: Lock<State>
 
     init(
-        _ manager: HTTPSessionManager,
+        manager: HTTPSessionManager,
         ownsManager: Bool,
         prioritization: ImageDownloadPrioritization,
         maximumActive: Int,
@@ -77,7 +77,7 @@ final class ImageDownloaderCore: Sendable {
         answer: @escaping @Sendable (Result<DownloadedImage, ImageDownloadFailure>) -> Void
     ) -> ImageDownloadReceipt? {
         let manager = self[\.manager]
-        guard let key = ImageDownloadKey(request, by: manager) else {
+        guard let key = ImageDownloadKey(request: request, by: manager) else {
             answer(.failure(.withoutURL(request)))
             return nil
         }
@@ -92,7 +92,7 @@ final class ImageDownloaderCore: Sendable {
 
     /// The image in memory that a request would get, from a server judged as its server would be now.
     func imageInMemory(for request: URLRequest) -> Image? {
-        ImageDownloadKey(request, by: self[\.manager]).flatMap { image(for: request, key: $0) }
+        ImageDownloadKey(request: request, by: self[\.manager]).flatMap { image(for: request, key: $0) }
     }
 
     private func image(for request: URLRequest, key: ImageDownloadKey) -> Image? {
@@ -116,7 +116,7 @@ final class ImageDownloaderCore: Sendable {
         let mayGoOn = self[\.resumesDownloads] && request.mayComeFromNetwork
         let part = mayGoOn ? parts.take(key) : nil
         let attempt = attempt(number, key: key, request: request, manager: manager, goingOnWith: part)
-        let download = ImageDownload(key, request: request, manager: manager, cache: cache, attempt: attempt)
+        let download = ImageDownload(key: key, request: request, manager: manager, cache: cache, attempt: attempt)
         let (receipt, ending) = state.withLock { state in
             let ending = state.starting.removeValue(forKey: number) ?? nil
             // Another caller may have begun it meanwhile.
@@ -143,7 +143,7 @@ final class ImageDownloaderCore: Sendable {
     ) -> ImageDownload.Attempt {
         let (limit, resumes) = state.withLock { ($0.maximumResponseSize, $0.resumesDownloads) }
         let delegate = ImageTaskDelegate(
-            manager,
+            manager: manager,
             request: request,
             goingOnWith: part,
             limit: limit,
@@ -158,7 +158,7 @@ final class ImageDownloaderCore: Sendable {
                 uploadProgress: nil,
                 downloadProgress: nil
             ) { [self] response, object, error in
-                ended(number, ending: ImageTaskEnding(response, object: object, error: error, of: request))
+                ended(number, ending: ImageTaskEnding(response: response, object: object, error: error, of: request))
             }
         }
         task.delegate = delegate

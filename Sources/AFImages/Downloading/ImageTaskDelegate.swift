@@ -33,7 +33,7 @@ final class ImageTaskDelegate: URLSessionDataDelegate {
     private let state: Lock<State>
 
     init(
-        _ manager: URLSessionManager,
+        manager: URLSessionManager,
         request: URLRequest,
         goingOnWith part: PartialImage?,
         limit: Int64,
@@ -81,7 +81,7 @@ final class ImageTaskDelegate: URLSessionDataDelegate {
             state.received = Int64(offered.data.count)
             state.gathered = offered
         } else {
-            state.gathered = isJudgedAlike ? PartialImage(response, to: request) : nil
+            state.gathered = isJudgedAlike ? PartialImage(response: response, to: request) : nil
         }
         let (expected, isTooLarge) = state.received.addingReportingOverflow(max(response.expectedContentLength, 0))
         guard isTooLarge || expected > limit else { return true }

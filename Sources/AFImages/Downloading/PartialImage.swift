@@ -30,7 +30,7 @@ struct PartialImage: Sendable {
     private let validator: Validator
 
     /// An empty part of a response that can be resumed; nil if it cannot.
-    init?(_ response: URLResponse, to request: URLRequest) {
+    init?(response: URLResponse, to request: URLRequest) {
         guard let response = response as? HTTPURLResponse, response.statusCode == 200,
             request.httpMethod ?? "GET" == "GET", request.value(forHTTPHeaderField: "Range") == nil,
             Self.isUncoded(response), Self.mayBeKept(response), let validator = Self.validator(of: response)

@@ -17,7 +17,7 @@ final class ActivityNotifications: Sendable {
 
     private let observations: [NotificationObservation]
 
-    init(_ center: NotificationCenter, tell: @escaping @Sendable (News) -> Void) {
+    init(center: NotificationCenter, tell: @escaping @Sendable (News) -> Void) {
         observations = Self.names.map { name in
             NotificationObservation(of: name, in: center) { notification in
                 if let news = Self.news(notification) { tell(news) }

@@ -79,7 +79,7 @@ public final class NetworkActivityIndicatorManager: Sendable {
         self.post = post
         // What was dropped before concerns no activity of this manager.
         state = Lock(State(dropCount: post.dropCount))
-        let heard = ActivityNotifications(center) { [weak self] in self?.heard($0) }
+        let heard = ActivityNotifications(center: center) { [weak self] in self?.heard($0) }
         notifications.withLock { $0 = heard }
     }
 

@@ -187,10 +187,10 @@ import AFBase
     @Test func `T-IMG-12 the name of an image in a cache tells nothing of its user`() throws {
         let manager = Self.manager { $0.httpAdditionalHeaders = ["X-User": "canary"] }
         let request = site.request("/mine.png")
-        let identifier = try #require(ImageDownloadKey(request, by: manager)?.identifier)
+        let identifier = try #require(ImageDownloadKey(request: request, by: manager)?.identifier)
         #expect(identifier.hasPrefix("user:") && !identifier.contains("canary"))
-        #expect(ImageDownloadKey(request, by: Self.manager { _ in })?.identifier == nil)
+        #expect(ImageDownloadKey(request: request, by: Self.manager { _ in })?.identifier == nil)
         let neutral = Self.manager { $0.httpAdditionalHeaders = ["Accept-Language": "de", "X-Request-Id": "7"] }
-        #expect(ImageDownloadKey(request, by: neutral)?.identifier == nil)
+        #expect(ImageDownloadKey(request: request, by: neutral)?.identifier == nil)
     }
 }

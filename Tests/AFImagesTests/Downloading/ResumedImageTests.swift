@@ -297,10 +297,10 @@
         let response = try #require(
             HTTPURLResponse(url: url, statusCode: 200, httpVersion: "HTTP/1.1", headerFields: fields)
         )
-        var part = try #require(PartialImage(response, to: URLRequest(url: url)))
+        var part = try #require(PartialImage(response: response, to: URLRequest(url: url)))
         #expect(part.append(Data(count: 12 << 20)) && !part.append(Data(count: 5 << 20)))
         let keys = try (0..<3).map {
-            try #require(ImageDownloadKey(site.request("/\($0)"), by: downloader.sessionManager))
+            try #require(ImageDownloadKey(request: site.request("/\($0)"), by: downloader.sessionManager))
         }
 
         for key in keys { parts.keep(part, for: key) }
