@@ -12,7 +12,7 @@ struct ParserMarkup {
     /// - Parameters:
     ///   - text: Valid UTF-8.
     ///   - isWellFormed: Called only if the answer matters.
-    init(_ text: Data, isWellFormed: @escaping () -> Bool) {
+    init(text: Data, isWellFormed: @escaping () -> Bool) {
         self.text = text
         self.isWellFormed = isWellFormed
     }

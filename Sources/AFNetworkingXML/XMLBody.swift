@@ -12,12 +12,12 @@ struct XMLBody {
     init?(_ body: Data) throws {
         guard !body.isEmpty else { return nil }
         guard body.count < Int(Int32.max) else {
-            throw Self.error(XMLErrorCode.outOfMemory, "The XML is larger than 2 GiB")
+            throw Self.error(XMLErrorCode.outOfMemory, text: "The XML is larger than 2 GiB")
         }
         guard let text = XMLText(body) else {
             throw Self.error(
                 XMLErrorCode.invalidEncoding,
-                "The XML is not valid in the encoding it declares, or in none that is known"
+                text: "The XML is not valid in the encoding it declares, or in none that is known"
             )
         }
         data = Self.padded(text.data)
@@ -27,12 +27,13 @@ struct XMLBody {
     ///
     /// - Throws: If the document would make it end the process.
     func makeParser() throws -> XMLParser {
-        let markup = ParserMarkup(data) { Self.makeParser(data).parse() }
+        let markup = ParserMarkup(text: data) { Self.makeParser(data).parse() }
         guard let safe = markup.safe else {
             throw Self.error(
                 XMLErrorCode.internal,
-                "The XML was not read: Foundation's parser cannot report entities, notations and, beside a document type, "
-                    + "processing instructions without data. XMLDocumentResponseSerializer can"
+                text:
+                    "The XML was not read: Foundation's parser cannot report entities, notations and, beside a "
+                    + "document type, processing instructions without data. XMLDocumentResponseSerializer can"
             )
         }
         return Self.makeParser(safe)
@@ -51,8 +52,8 @@ struct XMLBody {
     func makeDocument(_ options: XMLNode.Options) throws -> XMLDocument {
         guard !options.contains(.documentValidate) else {
             let text =
-                "The XML was not read: validating it needs a document type of the server's choice. Leave out the option "
-                + "documentValidate"
+                "The XML was not read: validating it needs a document type of the server's choice. Leave out the "
+                + "option documentValidate"
             throw CocoaError(.featureUnsupported, userInfo: [NSLocalizedDescriptionKey: text])
         }
         try checkForm()
@@ -72,10 +73,10 @@ struct XMLBody {
         guard !parser.parse() else { return }
         let code = (parser.parserError as NSError?)?.code ?? XMLErrorCode.internal
         let place = "line \(parser.lineNumber), column \(parser.columnNumber)"
-        throw Self.error(code, "The XML is not well-formed at \(place) (libxml2 error \(code))")
+        throw Self.error(code, text: "The XML is not well-formed at \(place) (libxml2 error \(code))")
     }
 
-    private static func error(_ code: Int, _ text: String) -> NSError {
+    private static func error(_ code: Int, text: String) -> NSError {
         NSError(domain: XMLParser.errorDomain, code: code, userInfo: [NSLocalizedDescriptionKey: text])
     }
 

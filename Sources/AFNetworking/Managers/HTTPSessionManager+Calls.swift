@@ -84,7 +84,7 @@ extension HTTPSessionManager {
         }
         // The handler is called with its own task, which can only be made once there is a handler: `made` has the task
         // later.
-        let made = TaskBeingMade(options, by: self)
+        let made = TaskBeingMade(options: options, by: self)
         let handler: TaskCompletionHandler = { response, object, error in
             let outcome = HandedOver((object, error))
             made.withTask { completion.call($0, response: response, object: outcome.value.0, error: outcome.value.1) }

@@ -23,7 +23,7 @@ final class TaskBeingMade: Sendable {
     private let manager: ObjectIdentifier
     private let made = Lock(Made())
 
-    init(_ options: TaskRecord.Options, by manager: URLSessionManager) {
+    init(options: TaskRecord.Options, by manager: URLSessionManager) {
         self.options = options
         self.manager = ObjectIdentifier(manager)
     }

@@ -21,7 +21,7 @@ struct TaskEnding: Sendable {
     ///
     /// - Parameter body: The body, unless the session has called the manager with its parts.
     init?(
-        _ task: URLSessionTask,
+        task: URLSessionTask,
         record: TaskRecord,
         of manager: URLSessionManager,
         body: Data,

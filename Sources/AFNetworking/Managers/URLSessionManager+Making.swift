@@ -31,7 +31,7 @@ extension URLSessionManager {
     /// Makes a task whose completion handler is called on `queue`, even if the session is invalid and the task ends
     /// before it is returned.
     package func completing<Task: URLSessionTask>(on queue: DispatchQueue, make: () -> Task) -> Task {
-        TaskBeingMade(TaskRecord.Options(completionQueue: queue), by: self).make(by: self, body: make)
+        TaskBeingMade(options: TaskRecord.Options(completionQueue: queue), by: self).make(by: self, body: make)
     }
 
     func makeUpload(

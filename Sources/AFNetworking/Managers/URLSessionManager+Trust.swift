@@ -136,7 +136,7 @@ final class ManagerTrust: ServerEvaluatorObserver {
     /// What the configuration has decide about servers.
     private let configured: (any ServerEvaluator)?
 
-    init(_ state: Lock<URLSessionManager.State>, besides configured: (any ServerEvaluator)?) {
+    init(state: Lock<URLSessionManager.State>, besides configured: (any ServerEvaluator)?) {
         self.state = state
         self.configured = configured
     }

@@ -70,7 +70,7 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
     /// ``securityPolicy`` is set.
     public init(sessionConfiguration configuration: URLSessionConfiguration?) {
         sessionConfiguration = configuration?.copied() ?? .default
-        trust = ManagerTrust(state, besides: sessionConfiguration.tls.evaluator)
+        trust = ManagerTrust(state: state, besides: sessionConfiguration.tls.evaluator)
         super.init()
         watch(state.withLock { $0.securityPolicy })
     }
@@ -358,7 +358,7 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
     public required init?(coder: NSCoder) {
         sessionConfiguration =
             ManagerSeed(of: coder)?.configuration?.copied() ?? SessionConfigurationArchive.read(coder) ?? .default
-        trust = ManagerTrust(state, besides: sessionConfiguration.tls.evaluator)
+        trust = ManagerTrust(state: state, besides: sessionConfiguration.tls.evaluator)
         super.init()
         watch(state.withLock { $0.securityPolicy })
     }

@@ -93,7 +93,7 @@ struct OperationArchive: Codable {
 
 extension OperationState {
     /// The state of an operation that is ready and has the archived values.
-    init(_ request: URLRequest, archive: OperationArchive) {
+    init(request: URLRequest, archive: OperationArchive) {
         self.init(request)
         error = archive.error
         responseData = archive.responseData

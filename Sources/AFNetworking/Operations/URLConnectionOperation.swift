@@ -410,7 +410,7 @@ open class URLConnectionOperation: Operation, NSCopying, NSSecureCoding, URLConn
     /// Reads an operation, which is ready whatever it was; nil if the archive holds no request.
     public required init?(coder: NSCoder) {
         guard let archive = OperationArchive(coder), let request = archive.request else { return nil }
-        var state = OperationState(request, archive: archive)
+        var state = OperationState(request: request, archive: archive)
         state.response =
             coder.decodeObject(of: [HTTPURLResponse.self, URLResponse.self], forKey: OperationArchive.response)
             as? URLResponse

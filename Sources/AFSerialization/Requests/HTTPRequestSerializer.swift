@@ -242,7 +242,7 @@ open class HTTPRequestSerializer: NSObject, URLRequestSerialization, @unchecked 
         writingStreamContentsToFile fileURL: URL,
         completionHandler handler: (@Sendable ((any Error)?) -> Void)?
     ) -> URLRequest {
-        MultipartFile(request, at: fileURL).write { error in
+        MultipartFile(request: request, at: fileURL).write { error in
             guard let handler else { return }
             OperationQueue.main.addOperation { handler(error) }
         }
@@ -311,7 +311,7 @@ extension HTTPRequestSerializer {
         withMultipartForm request: URLRequest,
         writingStreamContentsToFile fileURL: URL
     ) async throws -> URLRequest {
-        try await MultipartFile(request, at: fileURL).write()
+        try await MultipartFile(request: request, at: fileURL).write()
         return request.withoutBodyStream
     }
 }

@@ -82,7 +82,7 @@ open class HTTPResponseSerializer: NSObject, URLResponseSerialization, @unchecke
     ///     for the content type, -1011 for the status, the former beneath the latter if both are wrong.
     open func validate(_ response: HTTPURLResponse?, data: Data?, error: NSErrorPointer) -> Bool {
         guard let response else { return true }
-        let (accepted, problem) = ResponseValidation(response, data: data).result(
+        let (accepted, problem) = ResponseValidation(response: response, data: data).result(
             contentTypes: acceptableContentTypes,
             statusCodes: acceptableStatusCodes
         )

@@ -57,7 +57,7 @@ struct BinaryPropertyList {
     func check(deepest: Int, most: Int) throws {
         guard let topMembers = try members(of: topObject) else { return }
         var known: [Int: Extent] = [:]
-        var path = [Visit(topObject, members: topMembers)]
+        var path = [Visit(object: topObject, members: topMembers)]
         var onPath: Set<Int> = [topObject]
         // How many members were read. Containers may share the bytes that name their members, so those alone may be far
         // more than the list has bytes; at least so many objects would result.
@@ -81,7 +81,7 @@ struct BinaryPropertyList {
             named += members.count
             guard named <= most else { throw PropertyListGuard.tooLarge }
             path.append(visit)
-            path.append(Visit(child, members: members))
+            path.append(Visit(object: child, members: members))
             guard path.count <= deepest + 2 else { throw PropertyListGuard.tooDeep }
         }
     }
@@ -106,7 +106,7 @@ struct BinaryPropertyList {
         var extent = Extent()
         private var members: [Int]
 
-        init(_ object: Int, members: [Int]) {
+        init(object: Int, members: [Int]) {
             self.object = object
             self.members = members
         }

@@ -12,7 +12,7 @@ struct ResponseValidation {
     private let response: HTTPURLResponse
     private let data: Data?
 
-    init(_ response: HTTPURLResponse, data: Data?) {
+    init(response: HTTPURLResponse, data: Data?) {
         self.response = response
         self.data = data
     }

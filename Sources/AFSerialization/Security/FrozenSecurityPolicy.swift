@@ -6,7 +6,7 @@ package final class FrozenSecurityPolicy: ServerEvaluator {
     package let fingerprint: [UInt8]?
     private let reporter: PinReporter
 
-    init(_ rules: SecurityRules, reporter: PinReporter) {
+    init(rules: SecurityRules, reporter: PinReporter) {
         self.rules = rules
         hosts = HostRuleIndex(rules.hostRules)
         isPinning = rules.isPinning

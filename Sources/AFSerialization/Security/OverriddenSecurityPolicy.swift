@@ -13,7 +13,7 @@ final class OverriddenSecurityPolicy: BlockingServerEvaluator {
     private let policy: SecurityPolicy
     private let settings: FrozenSecurityPolicy
 
-    init(_ policy: SecurityPolicy, settings: FrozenSecurityPolicy) {
+    init(policy: SecurityPolicy, settings: FrozenSecurityPolicy) {
         self.policy = policy
         self.settings = settings
     }

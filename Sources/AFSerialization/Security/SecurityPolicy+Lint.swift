@@ -83,8 +83,9 @@ private struct PolicyLint {
             guard !pinned.isEmpty else { return [] }
             return [
                 Finding(
-                    .warning,
+                    severity: .warning,
                     kind: .unusedPins,
+                    hosts: nil,
                     message: "there are pinned certificates, but the mode none looks at none"
                 )
             ]
@@ -108,7 +109,7 @@ private struct PolicyLint {
         // The mode certificate makes authorities of them.
         let flaws = rules.mode == .certificate ? pinned.anchors.lint() : []
         return found + expiring(pinned.certificates, hosts: nil)
-            + flaws.map { Finding(.note, kind: .flawedAuthority, message: $0.message) }
+            + flaws.map { Finding(severity: .note, kind: .flawedAuthority, hosts: nil, message: $0.message) }
     }
 
     private func expiring(_ certificates: [Certificate], hosts: HostPattern?) -> [Finding] {
@@ -116,7 +117,7 @@ private struct PolicyLint {
             let end = Date(timeIntervalSince1970: TimeInterval(certificate.notAfterSeconds))
             guard end < soon else { return nil }
             return Finding(
-                .warning,
+                severity: .warning,
                 kind: .expiringCertificate,
                 hosts: hosts,
                 message:
@@ -137,7 +138,7 @@ private struct PolicyLint {
         guard let domain = hosts.domain, !domain.contains(".") else { return [] }
         return [
             Finding(
-                .warning,
+                severity: .warning,
                 kind: .broadPattern,
                 hosts: hosts,
                 message: "a rule for everything below \"\(domain)\" is too broad"
@@ -198,7 +199,7 @@ private struct PolicyLint {
     private func relation(_ first: HostPattern, second: HostPattern) -> Finding? {
         if first == second {
             return Finding(
-                .error,
+                severity: .error,
                 kind: .duplicateRule,
                 hosts: first,
                 message: "there are two rules for these hosts: they are refused"
@@ -207,7 +208,7 @@ private struct PolicyLint {
         let (narrow, broad) = first.specificity > second.specificity ? (first, second) : (second, first)
         guard narrow.examples.contains(where: { broad.matches($0) }) else { return nil }
         return Finding(
-            .note,
+            severity: .note,
             kind: .overlappingRules,
             hosts: narrow,
             message: "this rule replaces the one for \(broad) for these hosts"
@@ -222,8 +223,9 @@ private struct PolicyLint {
         else { return [] }
         return [
             Finding(
-                .error,
+                severity: .error,
                 kind: .plainText,
+                hosts: nil,
                 message: "\(host) is pinned, but the base URL is http, where no pin is looked at: requests "
                     + "to it are refused; use https"
             )
@@ -247,15 +249,6 @@ extension HostPattern {
     }
 }
 
-extension SecurityPolicy.Finding {
-    fileprivate init(_ severity: Severity, kind: Kind, hosts: HostPattern? = nil, message: String) {
-        self.severity = severity
-        self.kind = kind
-        self.hosts = hosts
-        self.message = message
-    }
-}
-
 extension [SecurityPolicy.Finding] {
     fileprivate mutating func add(
         _ severity: Element.Severity,
@@ -263,6 +256,6 @@ extension [SecurityPolicy.Finding] {
         hosts: HostPattern? = nil,
         message: String
     ) {
-        append(Element(severity, kind: kind, hosts: hosts, message: message))
+        append(Element(severity: severity, kind: kind, hosts: hosts, message: message))
     }
 }

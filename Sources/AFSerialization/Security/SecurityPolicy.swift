@@ -246,7 +246,7 @@ open class SecurityPolicy: Codable, @unchecked Sendable {
     package var frozen: FrozenSecurityPolicy {
         state.withLock { state in
             if let frozen = state.frozen { return frozen }
-            let frozen = FrozenSecurityPolicy(state.rules, reporter: reporter)
+            let frozen = FrozenSecurityPolicy(rules: state.rules, reporter: reporter)
             state.frozen = frozen
             return frozen
         }
@@ -257,7 +257,7 @@ open class SecurityPolicy: Codable, @unchecked Sendable {
         let settings = frozen
         return state.withLock { state in
             if let overridden = state.overridden { return overridden }
-            let overridden = OverriddenSecurityPolicy(self, settings: settings)
+            let overridden = OverriddenSecurityPolicy(policy: self, settings: settings)
             // Changed in between: it is for this call only.
             if state.frozen === settings { state.overridden = overridden }
             return overridden

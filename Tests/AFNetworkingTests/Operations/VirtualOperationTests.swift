@@ -57,7 +57,7 @@ struct VirtualOperationTests {
         var course = Course()
         let answers = Heard<String>()
         serve(in: world, answers)
-        let sessions = ConnectionSessions(.ephemeral, in: world.session.world)
+        let sessions = ConnectionSessions(configuration: .ephemeral, in: world.session.world)
         let url = try #require(URL(string: "http://api.test/"))
         for number in 0..<count {
             let isShort = random.chance(50)

@@ -22,7 +22,7 @@ public final class MultipartBodyStream: InputStream, NSCopying {
     private var status = Stream.Status.notOpen
     private var failure: NSError?
 
-    init(_ layout: MultipartLayout, length: Int64) {
+    init(layout: MultipartLayout, length: Int64) {
         self.layout = layout
         contentLength = length
         reader = MultipartReader(layout)
@@ -44,7 +44,7 @@ public final class MultipartBodyStream: InputStream, NSCopying {
 
     /// A new stream of the same form, at its beginning.
     public func copy(with zone: NSZone? = nil) -> Any {
-        MultipartBodyStream(layout, length: contentLength)
+        MultipartBodyStream(layout: layout, length: contentLength)
     }
 
     // MARK: - Reading

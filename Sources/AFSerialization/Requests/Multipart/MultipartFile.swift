@@ -12,7 +12,7 @@ struct MultipartFile: Sendable {
     private let url: URL
     private let isCancelled = Lock(false)
 
-    init(_ request: URLRequest, at url: URL) {
+    init(request: URLRequest, at url: URL) {
         let stream = request.httpBodyStream
         // The request can still be sent afterwards.
         let copy = (stream as? any NSCopying)?.copy(with: nil) as? InputStream

@@ -8,7 +8,7 @@ struct MultipartLayout: Sendable {
     let boundary: String
     let packets: MultipartPackets
 
-    init(_ parts: [MultipartPart], boundary: String, packets: MultipartPackets = MultipartPackets()) {
+    init(parts: [MultipartPart], boundary: String, packets: MultipartPackets = MultipartPackets()) {
         self.parts = parts
         self.boundary = boundary
         self.packets = packets

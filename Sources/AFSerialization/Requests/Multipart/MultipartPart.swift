@@ -16,12 +16,6 @@ struct MultipartPart: Sendable {
     /// The announced length, which the content must have.
     let length: Int64
 
-    init(_ head: MultipartHead, source: Source, length: Int64) {
-        self.head = head
-        self.source = source
-        self.length = length
-    }
-
     /// For errors.
     var description: String { head.name.map { "the part \"\($0)\"" } ?? "a part of the form" }
 }
@@ -98,12 +92,12 @@ struct MultipartHead: Sendable {
         let lastName = fileName.utf8.lastIndex(of: UInt8(ascii: "/")).map { fileName[$0...].dropFirst() }
         let quoted = MultipartHead.quotable(lastName.map(String.init) ?? fileName)
         let disposition = "form-data; name=\"\(name)\"; filename=\"\(quoted)\""
-        try self.init([("Content-Disposition", disposition), ("Content-Type", mimeType)], name: name)
+        try self.init(fields: [("Content-Disposition", disposition), ("Content-Type", mimeType)], name: name)
     }
 
     init(name: String) throws {
         let name = MultipartHead.quotable(name)
-        try self.init([("Content-Disposition", "form-data; name=\"\(name)\"")], name: name)
+        try self.init(fields: [("Content-Disposition", "form-data; name=\"\(name)\"")], name: name)
     }
 
     /// The disposition first, then the others by their names: the same fields always make the same bytes.
@@ -112,10 +106,10 @@ struct MultipartHead: Sendable {
         let sorted = fields.sorted { one, other in
             isFirst(one.key) == isFirst(other.key) ? one.key < other.key : isFirst(one.key)
         }
-        try self.init(sorted.map { ($0.key, $0.value) }, name: nil)
+        try self.init(fields: sorted.map { ($0.key, $0.value) }, name: nil)
     }
 
-    private init(_ fields: [(name: String, value: String)], name: String?) throws {
+    private init(fields: [(name: String, value: String)], name: String?) throws {
         var text = ""
         for field in fields {
             guard MultipartHead.isToken(field.name) else { throw MultipartError.headerName(field.name) }

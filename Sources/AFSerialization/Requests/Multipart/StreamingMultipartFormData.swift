@@ -32,10 +32,10 @@ final class StreamingMultipartFormData: MultipartFormData {
     func finish(_ request: URLRequest) throws -> URLRequest {
         if let failure { throw CarriedError.unpacked(failure) }
         guard !parts.isEmpty else { return request }
-        let layout = MultipartLayout(parts, boundary: MultipartLayout.randomBoundary(), packets: packets)
+        let layout = MultipartLayout(parts: parts, boundary: MultipartLayout.randomBoundary(), packets: packets)
         guard let length = layout.length else { throw MultipartError.tooLong }
         var request = request
-        request.httpBodyStream = MultipartBodyStream(layout, length: length)
+        request.httpBodyStream = MultipartBodyStream(layout: layout, length: length)
         request.setValue("multipart/form-data; boundary=\(layout.boundary)", forHTTPHeaderField: "Content-Type")
         request.setValue("\(length)", forHTTPHeaderField: "Content-Length")
         if let rate = packets.bytesPerSecond { request.maximumBytesSentPerSecond = rate }
@@ -52,7 +52,7 @@ final class StreamingMultipartFormData: MultipartFormData {
     func appendPart(withFileURL fileURL: URL, name: String, fileName: String, mimeType: String) throws {
         let file = try MultipartSourceFile(fileURL)
         let head = try MultipartHead(name: name, fileName: fileName, mimeType: mimeType)
-        parts.append(MultipartPart(head, source: .file(file), length: file.size))
+        parts.append(MultipartPart(head: head, source: .file(file), length: file.size))
     }
 
     func appendPart(
@@ -85,7 +85,7 @@ final class StreamingMultipartFormData: MultipartFormData {
 
     private func append(_ source: MultipartPart.Source, length: Int64, head: () throws -> MultipartHead) {
         do {
-            parts.append(MultipartPart(try head(), source: source, length: length))
+            parts.append(MultipartPart(head: try head(), source: source, length: length))
         } catch {
             note(CarriedError.make(error))
         }
