@@ -26,7 +26,7 @@ import Testing
             CertificateMakingError("signing", because: "of this"),
             ClientIdentityError(.noKey, input: .pem, message: "there is no private key", path: "/a.pem"),
             CookieFileError(.damaged, at: "/jar"),
-            HostPatternError("a b", message: "it is not a host name"),
+            HostPatternError(pattern: "a b", message: "it is not a host name"),
             ImageError(.empty, text: "There are no bytes"),
             InvalidSecurityPolicy(baseURL: URL(string: "http://a.test/")),
             failure,

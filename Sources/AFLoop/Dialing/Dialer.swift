@@ -28,7 +28,7 @@ package final class Dialer: ResolverClient, TimerTarget {
     private var delay: TimerID?
 
     package init(
-        _ target: DialTarget,
+        to target: DialTarget,
         rules: DialRules = DialRules(),
         on loop: EventLoop,
         opener: any ChannelOpener,
@@ -130,7 +130,7 @@ package final class Dialer: ResolverClient, TimerTarget {
         restartDelay()
         do {
             let channel = try opener.open(address, options: rules.options, on: loop)
-            let attempt = Attempt(number, channel: channel, of: self)
+            let attempt = Attempt(number: number, channel: channel, of: self)
             attempts[number] = attempt
             channel.handler = attempt
             if let limit = rules.attemptLimit {
@@ -210,7 +210,7 @@ private final class Attempt: ChannelHandler, TimerTarget {
     private let number: Int
     private let dialer: Dialer
 
-    init(_ number: Int, channel: any ByteChannel, of dialer: Dialer) {
+    init(number: Int, channel: any ByteChannel, of dialer: Dialer) {
         self.number = number
         self.channel = channel
         self.dialer = dialer

@@ -13,7 +13,7 @@ package final class DiskFile: Sendable {
     /// Its file system is memory, and cannot be asked to read without waiting.
     private let isInMemory: Bool
 
-    init(_ descriptor: Int32, isInMemory: Bool = false) {
+    init(descriptor: Int32, isInMemory: Bool = false) {
         self.descriptor = Atomic(descriptor)
         self.isInMemory = isInMemory
     }
@@ -22,7 +22,7 @@ package final class DiskFile: Sendable {
     package convenience init(reading path: String) throws(SystemCallError) {
         let opened = caf_open_for_reading(path)
         guard opened >= 0 else { throw SystemCallError(.open, code: -opened) }
-        self.init(opened, isInMemory: caf_is_in_memory(opened))
+        self.init(descriptor: opened, isInMemory: caf_is_in_memory(opened))
     }
 
     deinit {

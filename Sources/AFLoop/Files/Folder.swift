@@ -31,7 +31,7 @@ package final class Folder: Sendable {
 
     /// Makes a file that has `name` at once, which nothing may have yet.
     package func makeNamedFile(_ name: String) throws(SystemCallError) -> DiskFile {
-        DiskFile(try Folder.check(.open, result: caf_create_named_file(descriptor, name)))
+        DiskFile(descriptor: try Folder.check(.open, result: caf_create_named_file(descriptor, name)))
     }
 
     /// Makes a file, without a name where the file system can do that, and else with
@@ -39,16 +39,16 @@ package final class Folder: Sendable {
     package func makeFile(named name: String) throws(SystemCallError) -> (file: DiskFile, hasName: Bool) {
         var hasName = false
         let result = caf_create_file(descriptor, name, &hasName)
-        return (DiskFile(try Folder.check(.open, result: result)), hasName)
+        return (DiskFile(descriptor: try Folder.check(.open, result: result)), hasName)
     }
 
     package func openFile(named name: String) throws(SystemCallError) -> DiskFile {
-        DiskFile(try Folder.check(.open, result: caf_open_file(descriptor, name)))
+        DiskFile(descriptor: try Folder.check(.open, result: caf_open_file(descriptor, name)))
     }
 
     /// Not through a link, whatever it is: look at its status before reading.
     package func openFileForReading(named name: String) throws(SystemCallError) -> DiskFile {
-        DiskFile(try Folder.check(.open, result: caf_open_file_for_reading(descriptor, name)))
+        DiskFile(descriptor: try Folder.check(.open, result: caf_open_file_for_reading(descriptor, name)))
     }
 
     package func status() throws(SystemCallError) -> FileStatus {

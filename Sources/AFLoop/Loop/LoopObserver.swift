@@ -20,7 +20,7 @@ package final class LoopObserver {
     let activities: Activities
     let body: (Activities) -> Void
 
-    package init(_ activities: Activities, body: @escaping (Activities) -> Void) {
+    package init(activities: Activities, body: @escaping (Activities) -> Void) {
         self.activities = activities
         self.body = body
     }

@@ -5,7 +5,7 @@ package final class PausableTimer: TimerTarget {
     private var left: LoopInterval
     private var running: (timer: TimerID, since: LoopInstant)?
 
-    package init(_ interval: LoopInterval, on loop: EventLoop, over: @escaping () -> Void) {
+    package init(after interval: LoopInterval, on loop: EventLoop, over: @escaping () -> Void) {
         self.loop = loop
         left = interval
         self.over = over

@@ -34,7 +34,7 @@ final class LookupQueue: Sendable {
         }
         guard accepted else {
             let limit = GetaddrinfoResolver.maximumWaitingNames
-            return ResolutionFailure(.overloaded, message: "\(limit) names wait already")
+            return ResolutionFailure(kind: .overloaded, message: "\(limit) names wait already")
         }
         return needsThread ? startThread(for: name) : nil
     }
@@ -59,7 +59,7 @@ final class LookupQueue: Sendable {
         }
         // Another thread will come to it.
         guard others == 0, withdraw(name) else { return nil }
-        return ResolutionFailure(.overloaded, message: SystemCallError(.thread, code: -result).description)
+        return ResolutionFailure(kind: .overloaded, message: SystemCallError(.thread, code: -result).description)
     }
 
     fileprivate func run() {
@@ -87,7 +87,7 @@ final class LookupQueue: Sendable {
         defer { caf_freeaddrinfo(list) }
         let addresses = addresses(in: list)
         guard !addresses.isEmpty else {
-            return .failure(ResolutionFailure(.notFound, message: "no IPv4 or IPv6 address"))
+            return .failure(ResolutionFailure(kind: .notFound, message: "no IPv4 or IPv6 address"))
         }
         return .success(addresses)
     }
@@ -109,7 +109,7 @@ final class LookupQueue: Sendable {
     private static func failure(_ code: Int32) -> ResolutionFailure {
         let message = SystemCallError.text { caf_describe_resolver_error(code, $0, $1) }
         let hasNoAddress = code == EAI_NONAME || code == -5  // EAI_NODATA, a GNU name
-        return ResolutionFailure(hasNoAddress ? .notFound : .unavailable, message: message)
+        return ResolutionFailure(kind: hasNoAddress ? .notFound : .unavailable, message: message)
     }
 }
 

@@ -11,7 +11,7 @@ package struct ResolutionFailure: Error, Sendable, Hashable {
     package let kind: Kind
     package let message: String
 
-    package init(_ kind: Kind, message: String) {
+    package init(kind: Kind, message: String) {
         self.kind = kind
         self.message = message
     }

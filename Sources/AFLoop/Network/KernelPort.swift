@@ -31,6 +31,6 @@ package final class KernelPort: NetlinkPort {
         }
         guard result >= 0 else { throw SystemCallError(.recv, code: Int32(truncatingIfNeeded: -result)) }
         let bytes = buffer.prefix(min(result, buffer.count))
-        return NetlinkArrival(bytes, isFromKernel: sender == 0, isTruncated: isTruncated)
+        return NetlinkArrival(bytes: bytes, isFromKernel: sender == 0, isTruncated: isTruncated)
     }
 }

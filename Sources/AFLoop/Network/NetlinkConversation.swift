@@ -115,7 +115,7 @@ package struct NetlinkArrival {
     /// There was more of it than fitted.
     package let isTruncated: Bool
 
-    package init(_ bytes: ArraySlice<UInt8>, isFromKernel: Bool = true, isTruncated: Bool = false) {
+    package init(bytes: ArraySlice<UInt8>, isFromKernel: Bool = true, isTruncated: Bool = false) {
         self.bytes = bytes
         self.isFromKernel = isFromKernel
         self.isTruncated = isTruncated

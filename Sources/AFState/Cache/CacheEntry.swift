@@ -16,7 +16,7 @@ package final class CacheEntry: Sendable {
     static let overhead = 512
 
     package init(
-        _ head: StoredHead,
+        head: StoredHead,
         body: Data,
         presented: (any PresentedResponse)? = nil,
         userInfo: Data? = nil,

@@ -125,7 +125,7 @@ enum CacheEntryCoding {
             options: options,
             audience: audience
         )
-        return CacheEntry(kept, body: body, userInfo: userInfo.isEmpty ? nil : Data(userInfo), mayGoToDisk: true)
+        return CacheEntry(head: kept, body: body, userInfo: userInfo.isEmpty ? nil : Data(userInfo), mayGoToDisk: true)
     }
 
     private static func decodeVary(_ fields: inout FieldReader) -> [VaryField]? {

@@ -15,24 +15,24 @@ package struct CachePartition: Sendable, Hashable {
     package let scope: TrustScope
     package let audience: Audience
 
-    private init(_ scope: TrustScope, audience: Audience) {
+    private init(scope: TrustScope, audience: Audience) {
         self.scope = scope
         self.audience = audience
     }
 
     /// The partition of responses to requests that ask for this user.
     package init(_ scope: TrustScope, for identity: RequestIdentity) {
-        self.init(scope, audience: .only(identity))
+        self.init(scope: scope, audience: .only(identity))
     }
 
     /// The partition of responses to such a request.
     package init(_ scope: TrustScope, for identities: RequestIdentities, options: CacheOptions) {
         let isOfOne = options.contains(.servesOneUser)
-        self.init(scope, audience: isOfOne ? .onlyBySecrets(identities.bySecrets) : .only(identities.byAnyField))
+        self.init(scope: scope, audience: isOfOne ? .onlyBySecrets(identities.bySecrets) : .only(identities.byAnyField))
     }
 
     /// The same for every user.
-    package var shared: CachePartition { CachePartition(scope, audience: .everyone) }
+    package var shared: CachePartition { CachePartition(scope: scope, audience: .everyone) }
 
     /// Whether it means the same in another process.
     ///
@@ -57,7 +57,7 @@ package struct CachePartition: Sendable, Hashable {
 
     /// One that was stored.
     init(_ scope: TrustScope, stored audience: Audience) {
-        self.init(scope, audience: audience)
+        self.init(scope: scope, audience: audience)
     }
 }
 

@@ -19,10 +19,6 @@ struct CacheRemovals {
 
     var isEmpty: Bool { !isAll && tags.isEmpty && places.isEmpty }
 
-    init(isAll: Bool = false) {
-        self.isAll = isAll
-    }
-
     func contains(_ tag: UInt64) -> Bool { isAll || tags.contains(tag) }
 
     mutating func add(tag: UInt64) {

@@ -25,7 +25,7 @@ package final class DigestSession {
     ///   - uses: Those of the challenge's nonce.
     /// - Throws: if the user name cannot be sent.
     package init?(
-        _ challenge: DigestChallenge,
+        challenge: DigestChallenge,
         user: UnsafeRawBufferPointer,
         password: UnsafeRawBufferPointer,
         clientNonce: [UInt8],

@@ -16,7 +16,7 @@ package struct TrustScope: Hashable, Sendable {
     /// comparison: rules may accept both kinds of servers.
     package let isProven: Bool
 
-    private init(_ bytes: [UInt8], isLasting: Bool, isProven: Bool = false) {
+    private init(bytes: [UInt8], isLasting: Bool, isProven: Bool = false) {
         self.bytes = bytes
         self.isLasting = isLasting
         self.isProven = isProven
@@ -24,17 +24,17 @@ package struct TrustScope: Hashable, Sendable {
 
     /// One that was stored. Only lasting ones are.
     package init(stored bytes: [UInt8]) {
-        self.init(bytes, isLasting: true)
+        self.init(bytes: bytes, isLasting: true)
     }
 
     /// `http`, where any server on the way could have answered.
-    package static let clear = TrustScope([0], isLasting: true)
+    package static let clear = TrustScope(bytes: [0], isLasting: true)
     /// The program itself has said it.
-    package static let program = TrustScope([1], isLasting: true)
+    package static let program = TrustScope(bytes: [1], isLasting: true)
 
     /// A server that rules with a fingerprint have accepted.
     package static func rules(_ fingerprint: [UInt8], isProven: Bool) -> TrustScope {
-        TrustScope([2] + fingerprint, isLasting: true, isProven: isProven)
+        TrustScope(bytes: [2] + fingerprint, isLasting: true, isProven: isProven)
     }
 
     /// A server that was accepted for reasons that no other session can know, such as the decision of a delegate.
@@ -44,12 +44,12 @@ package struct TrustScope: Hashable, Sendable {
         var fields = FieldWriter()
         fields.add(number: number)
         fields.add(reasons)
-        return TrustScope([3] + fields.bytes, isLasting: false)
+        return TrustScope(bytes: [3] + fields.bytes, isLasting: false)
     }
 
     /// A protocol class of this name has answered in place of a server.
     package static func protocolClass(_ name: String) -> TrustScope {
-        TrustScope([7] + name.utf8, isLasting: true)
+        TrustScope(bytes: [7] + name.utf8, isLasting: true)
     }
 
     // MARK: - By which way
@@ -86,7 +86,7 @@ package struct TrustScope: Hashable, Sendable {
     }
 
     private func with(_ bytes: [UInt8], isLasting: Bool? = nil) -> TrustScope {
-        TrustScope(bytes, isLasting: isLasting ?? self.isLasting, isProven: isProven)
+        TrustScope(bytes: bytes, isLasting: isLasting ?? self.isLasting, isProven: isProven)
     }
 
     // MARK: - Keeping it outside the process

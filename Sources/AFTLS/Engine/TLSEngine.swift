@@ -72,7 +72,7 @@ package final class TLSEngine {
     ///   - serverName: For SNI; nil for an address.
     ///   - session: Offered for a short handshake. The caller vouches for the verdict.
     package init(
-        _ context: TLSContext,
+        context: TLSContext,
         serverName: String?,
         resuming session: TLSSession?,
         client: any TLSEngineClient

@@ -15,7 +15,7 @@ extension ClientIdentity {
     ) throws(ClientIdentityError) {
         let input = ClientIdentityError.Input.privateKey
         try self.init(
-            certificates,
+            certificates: certificates,
             key: try IdentityReader(input, passphrase: passphrase).key(inPEM: Array(privateKeyPEM)),
             input: input
         )
@@ -28,7 +28,7 @@ extension ClientIdentity {
         let bytes = Array(pem)
         guard !bytes.isEmpty else { throw reader.emptiness }
         let key = try reader.key(inPEM: bytes)
-        try self.init(try reader.certificates(inPEM: bytes), key: key, input: .pem)
+        try self.init(certificates: try reader.certificates(inPEM: bytes), key: key, input: .pem)
     }
 
     /// A file with the certificates, in PEM or one in DER, and one with the private key in
@@ -48,7 +48,7 @@ extension ClientIdentity {
             try secret.key(inPEM: bytes)
         }
         do {
-            try self.init(certificates, key: key, input: .privateKey)
+            try self.init(certificates: certificates, key: key, input: .privateKey)
         } catch {
             throw error.from(keyPath)
         }
@@ -79,6 +79,6 @@ extension ClientIdentity {
         let reader = IdentityReader(.pkcs12, passphrase: passphrase, legacyModules: legacyModules)
         let (key, certificates) = try reader.pkcs12(Array(pkcs12))
         let own = certificates.filter { key.belongs(to: $0) }.prefix(1)
-        try self.init(own + certificates.filter { !own.contains($0) }, key: key, input: .pkcs12)
+        try self.init(certificates: own + certificates.filter { !own.contains($0) }, key: key, input: .pkcs12)
     }
 }

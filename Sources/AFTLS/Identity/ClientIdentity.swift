@@ -53,7 +53,7 @@ public struct ClientIdentity: Sendable {
 
     /// Checks that certificates and key belong together.
     init(
-        _ certificates: [Certificate],
+        certificates: [Certificate],
         key: PrivateKey,
         input: ClientIdentityError.Input
     ) throws(ClientIdentityError) {
@@ -73,14 +73,14 @@ public struct ClientIdentity: Sendable {
                     + "it is damaged or of a kind that cannot sign; export it again"
             )
         }
-        storage = Storage(certificates, key: key)
+        storage = Storage(certificates: certificates, key: key)
     }
 
     /// The same identity with other authorities after its own certificate.
     package func followed(by authorities: [Certificate]) -> ClientIdentity {
         let own = certificates.prefix(1)
         var copy = self
-        copy.storage = Storage(own + authorities.filter { !own.contains($0) }, key: storage.key)
+        copy.storage = Storage(certificates: own + authorities.filter { !own.contains($0) }, key: storage.key)
         return copy
     }
 
@@ -110,7 +110,7 @@ public struct ClientIdentity: Sendable {
         let key: PrivateKey
         let digest: [UInt8]
 
-        init(_ certificates: [Certificate], key: PrivateKey) {
+        init(certificates: [Certificate], key: PrivateKey) {
             self.certificates = certificates
             self.key = key
             let leaf = certificates.first.map { SHA256Digest.of($0.publicKeyBytes) } ?? []

@@ -24,7 +24,7 @@ public struct HostPattern: Hashable, Sendable, CustomStringConvertible {
         let (breadth, rest) = Self.split(text)
         self.breadth = breadth
         guard let name = PeerName(String(rest))?.unmapped else {
-            throw HostPatternError(text, message: Self.problem(with: rest.utf8))
+            throw HostPatternError(pattern: text, message: Self.problem(with: rest.utf8))
         }
         self.name = name
         switch name {
@@ -33,12 +33,15 @@ public struct HostPattern: Hashable, Sendable, CustomStringConvertible {
         case .ip:
             labels = 1
             guard breadth == .exact else {
-                throw HostPatternError(text, message: "an address has no hosts below it; write the address alone")
+                throw HostPatternError(
+                    pattern: text,
+                    message: "an address has no hosts below it; write the address alone"
+                )
             }
         }
     }
 
-    private init(_ breadth: Breadth, name: PeerName, labels: Int) {
+    private init(breadth: Breadth, name: PeerName, labels: Int) {
         self.breadth = breadth
         self.name = name
         self.labels = labels
@@ -46,16 +49,16 @@ public struct HostPattern: Hashable, Sendable, CustomStringConvertible {
 
     /// All patterns that match a host, the most specific first.
     package static func matching(_ host: PeerName) -> [HostPattern] {
-        guard case .dns(let name) = host else { return [HostPattern(.exact, name: host.unmapped, labels: 1)] }
+        guard case .dns(let name) = host else { return [HostPattern(breadth: .exact, name: host.unmapped, labels: 1)] }
         var labels = name.utf8.reduce(1) { $0 + ($1 == UInt8(ascii: ".") ? 1 : 0) }
-        var patterns = [HostPattern(.exact, name: host, labels: labels)]
+        var patterns = [HostPattern(breadth: .exact, name: host, labels: labels)]
         var rest = name.utf8[...]
         while let dot = rest.firstIndex(of: UInt8(ascii: ".")) {
             rest = rest[rest.index(after: dot)...]
             labels -= 1
             let domain = PeerName.dns(String(Substring(rest)))
-            if patterns.count == 1 { patterns.append(HostPattern(.oneLabel, name: domain, labels: labels)) }
-            patterns.append(HostPattern(.anyLabels, name: domain, labels: labels))
+            if patterns.count == 1 { patterns.append(HostPattern(breadth: .oneLabel, name: domain, labels: labels)) }
+            patterns.append(HostPattern(breadth: .anyLabels, name: domain, labels: labels))
         }
         return patterns
     }
@@ -117,11 +120,6 @@ public struct HostPatternError: Error, Hashable, Sendable, CustomStringConvertib
     public let pattern: String
     /// What is wrong with it, for people.
     public let message: String
-
-    init(_ pattern: String, message: String) {
-        self.pattern = pattern
-        self.message = message
-    }
 
     /// The pattern, and what is wrong with it.
     public var description: String { "host pattern \"\(ByteText.escaped(pattern))\": \(message)" }

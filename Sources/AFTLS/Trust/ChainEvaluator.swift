@@ -79,6 +79,11 @@ package enum ChainEvaluator {
             verifyResult: code,
             message: message
         )
-        return TrustEvaluation(failure: failure, chain: served, verifiedChain: Array(served.prefix(1)))
+        return TrustEvaluation(
+            failure: failure,
+            chain: served,
+            verifiedChain: Array(served.prefix(1)),
+            toleratedFlaws: []
+        )
     }
 }

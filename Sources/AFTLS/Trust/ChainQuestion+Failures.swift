@@ -17,7 +17,8 @@ extension ChainEvaluator.Question {
         return TrustEvaluation(
             failure: failure,
             chain: built.count > 1 ? built : servedCertificates,
-            verifiedChain: proof.prefix(of: built, leaf: leaf)
+            verifiedChain: proof.prefix(of: built, leaf: leaf),
+            toleratedFlaws: []
         )
     }
 

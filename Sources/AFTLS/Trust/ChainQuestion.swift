@@ -65,11 +65,11 @@ extension ChainEvaluator {
                 return unsuitableKey(chain[depth].handle, bits: nil, depth: depth)
             }
             if let failure = leafFailure(first, isAnchor: chain.count == 1) {
-                return TrustEvaluation(failure: failure, chain: chain, verifiedChain: chain)
+                return TrustEvaluation(failure: failure, chain: chain, verifiedChain: chain, toleratedFlaws: [])
             }
             if let failure = constraintFailure(chain) {
                 let proven = proof.prefix(of: chain, leaf: leaf)
-                return TrustEvaluation(failure: failure, chain: chain, verifiedChain: proven)
+                return TrustEvaluation(failure: failure, chain: chain, verifiedChain: proven, toleratedFlaws: [])
             }
             let flaws = caf_tolerated_flaws(X509_STORE_CTX_get0_chain(context), store.namedAnchors)
             return TrustEvaluation(

@@ -20,18 +20,6 @@ public struct TrustEvaluation: Sendable, Hashable {
     /// Empty if the chain is not trusted.
     public let toleratedFlaws: [AuthorityFlaw]
 
-    init(
-        failure: TrustFailure?,
-        chain: [Certificate],
-        verifiedChain: [Certificate],
-        toleratedFlaws: [AuthorityFlaw] = []
-    ) {
-        self.failure = failure
-        self.chain = chain
-        self.verifiedChain = verifiedChain
-        self.toleratedFlaws = toleratedFlaws
-    }
-
     /// Whether it is trusted.
     public var isTrusted: Bool { failure == nil }
 }

@@ -16,7 +16,7 @@ package final class FileBody: BodySource {
     @exclusivity(unchecked) private var isClosed = false
 
     /// - Parameter pass: Holds what the worker read when it opened the file.
-    package init(_ pass: FilePass, worker: any BlockingWorker, on loop: EventLoop) {
+    package init(pass: FilePass, worker: any BlockingWorker, on loop: EventLoop) {
         self.pass = pass
         self.worker = worker
         self.loop = loop

@@ -36,7 +36,7 @@ package final class FilePass: Sendable {
     package let ring: ByteRing
     private let state = Lock(State())
 
-    private init(_ file: DiskFile, path: String, opened: FileStatus) {
+    private init(file: DiskFile, path: String, opened: FileStatus) {
         self.file = file
         self.path = path
         self.opened = opened
@@ -47,7 +47,7 @@ package final class FilePass: Sendable {
     package var size: Int64 { opened.size }
 
     /// Another pass over the same file. It fails if the file has changed.
-    package func anew() -> FilePass { FilePass(file, path: path, opened: opened) }
+    package func anew() -> FilePass { FilePass(file: file, path: path, opened: opened) }
 
     package func abandon() {
         state.withLock { $0.isAbandoned = true }
@@ -100,7 +100,7 @@ package final class FilePass: Sendable {
             throw FileFailure(.open, at: path, cause: error)
         }
         guard hasLength else { throw FileFailure(status.isFolder ? .folder : .notRegular, at: path) }
-        self.init(file, path: path, opened: status)
+        self.init(file: file, path: path, opened: status)
     }
 
     /// A file whose content the kernel makes while it is read, as in /proc, is regular, and says that it is empty.

@@ -18,7 +18,7 @@ package final class StreamBody: BodySource {
     @exclusivity(unchecked) private var isAwaited = false
     @exclusivity(unchecked) private var isClosed = false
 
-    private init(_ pump: StreamPump, worker: any BlockingWorker, announced: Int64?, provider: any StreamProvider) {
+    private init(pump: StreamPump, worker: any BlockingWorker, announced: Int64?, provider: any StreamProvider) {
         self.pump = pump
         self.worker = worker
         self.announced = announced
@@ -38,7 +38,7 @@ package final class StreamBody: BodySource {
         begin(stream, announced: announced, provider: provider) { pump, worker, failure in
             done(
                 failure.map(Result.failure)
-                    ?? .success(StreamBody(pump, worker: worker, announced: announced, provider: provider))
+                    ?? .success(StreamBody(pump: pump, worker: worker, announced: announced, provider: provider))
             )
         }
     }

@@ -46,7 +46,7 @@ package final class ContentDecoder {
     private var consumed: Int64 = 0
 
     /// - Parameter codings: In the order in which they were applied.
-    package init(_ codings: [ContentCoding], limits: Limits) throws(ContentFailure) {
+    package init(codings: [ContentCoding], limits: Limits) throws(ContentFailure) {
         self.limits = limits
         for coding in codings.reversed() {
             let stage = try CodingStage(coding)

@@ -67,7 +67,7 @@ package final class ConnectionAttempt: DialClient, HandshakeClient, ResolverClie
     private func dial() {
         guard let target else { return }
         let dialer = Dialer(
-            target,
+            to: target,
             rules: rules.dialRules(
                 key.link,
                 to: (key.route?.endpoint ?? key.endpoint).host.text,
@@ -178,7 +178,7 @@ package final class ConnectionAttempt: DialClient, HandshakeClient, ResolverClie
             if allowed.isEmpty, !addresses.isEmpty { return fail(forbidden(addresses)) }
             destinations = Array(allowed.compactMap(SOCKS5Destination.init).prefix(Self.destinationLimit))
             guard !destinations.isEmpty else {
-                let failure = ResolutionFailure(.notFound, message: "the name has no address of the internet")
+                let failure = ResolutionFailure(kind: .notFound, message: "the name has no address of the internet")
                 return fail(.dial(.unresolved(failure), lookup))
             }
             dial()
@@ -247,7 +247,7 @@ package final class ConnectionAttempt: DialClient, HandshakeClient, ResolverClie
     private func secure(_ channel: any ByteChannel) {
         guard let security = key.security else { return succeed(channel) }
         startLimit(.tls, interval: rules.handshake)
-        let handshake = Handshake(channel, to: key, under: security, platform: platform, client: self, asker: asker)
+        let handshake = Handshake(on: channel, to: key, under: security, platform: platform, client: self, asker: asker)
         self.handshake = handshake
         note(.tlsStarted(host: key.endpoint.host.text))
         handshake.start()
@@ -272,7 +272,7 @@ package final class ConnectionAttempt: DialClient, HandshakeClient, ResolverClie
         }
     }
 
-    private func note(_ event: @autoclosure () -> TransportEvent) { observer?.connection(number, event()) }
+    private func note(_ event: @autoclosure () -> TransportEvent) { observer?.connection(number, reported: event()) }
 
     private func succeed(_ channel: any ByteChannel) {
         let client = client

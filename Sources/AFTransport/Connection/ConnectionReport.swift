@@ -40,7 +40,7 @@ extension DialReport {
 /// Connections of a session tell it what they do, on the loop. There is none unless something records events.
 package protocol ConnectionObserver: AnyObject {
     /// - Parameter number: Which connection of the session, from 1.
-    func connection(_ number: Int, _ event: TransportEvent)
+    func connection(_ number: Int, reported event: TransportEvent)
 }
 
 /// What a connection did.

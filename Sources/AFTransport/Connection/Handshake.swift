@@ -59,7 +59,7 @@ package final class Handshake: ChannelHandler, TimerTarget {
     ///   - asker: Nil if the server is judged alike for every request: the handshake waits for none, and asks no
     ///     delegate.
     package init(
-        _ channel: any ByteChannel,
+        on channel: any ByteChannel,
         to key: ConnectionKey,
         under security: SecurityContext,
         platform: Platform,
@@ -74,7 +74,7 @@ package final class Handshake: ChannelHandler, TimerTarget {
         self.buffers = buffers ?? platform.tlsBuffers.value
         self.client = client
         self.asker = asker
-        judge = HandshakeJudge(key, security: security, platform: platform)
+        judge = HandshakeJudge(key: key, security: security, platform: platform)
         report = HandshakeReport(
             started: platform.loop.now,
             remote: channel.remoteAddress,
@@ -103,12 +103,12 @@ package final class Handshake: ChannelHandler, TimerTarget {
         if let problem { return fail(.refused(.noAnchors(problem.description))) }
         do throws(TLSFailure) {
             let engine = try TLSEngine(
-                security.context(),
+                context: security.context(),
                 serverName: key.endpoint.host.serverName,
                 resuming: judge.sessionToResume(),
                 client: judge
             )
-            let channel = TLSChannel(raw, engine: engine, buffers: buffers)
+            let channel = TLSChannel(channel: raw, engine: engine, buffers: buffers)
             self.raw = nil
             self.channel = channel
             channel.handler = self

@@ -49,7 +49,7 @@ package final class HandshakeJudge: TLSEngineClient {
     /// The delegate cancelled the question for an identity.
     package private(set) var isCancelled = false
 
-    package init(_ key: ConnectionKey, security: SecurityContext, platform: Platform) {
+    package init(key: ConnectionKey, security: SecurityContext, platform: Platform) {
         self.key = key
         self.security = security
         self.platform = platform

@@ -41,7 +41,7 @@ package final class ProxyPassage: HandshakeClient, ProxyTunnelClient {
     package func start(_ channel: any ByteChannel) {
         guard let proxyKey = key.proxyKey, let security = proxyKey.security else { return ask(over: channel) }
         let handshake = Handshake(
-            channel,
+            on: channel,
             to: proxyKey,
             under: security,
             platform: platform,
@@ -63,7 +63,7 @@ package final class ProxyPassage: HandshakeClient, ProxyTunnelClient {
     private func ask(over channel: any ByteChannel) {
         guard route.tunnels(to: key.endpoint) else { return succeed(channel) }
         guard let client, let permit = try? client.depart(self) else { return channel.close() }
-        let tunnel = ProxyTunnel(channel, exchange: exchange, buffer: platform.readBuffer.value, client: self)
+        let tunnel = ProxyTunnel(channel: channel, exchange: exchange, buffer: platform.readBuffer.value, client: self)
         self.tunnel = tunnel
         tunnel.start(permit)
     }

@@ -47,7 +47,7 @@ package final class TLSChannel: ByteChannel, ChannelHandler, TurnEndTarget {
     @exclusivity(unchecked) private var isOpen = true
     @exclusivity(unchecked) private var hasEndedWriting = false
 
-    package init(_ channel: any ByteChannel, engine: TLSEngine, buffers: TLSBuffers) {
+    package init(channel: any ByteChannel, engine: TLSEngine, buffers: TLSBuffers) {
         self.channel = channel
         turnShare = channel.turnShare
         self.engine = engine

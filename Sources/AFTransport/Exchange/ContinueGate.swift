@@ -12,7 +12,7 @@ final class ContinueGate: BodySource, TimerTarget {
     @exclusivity(unchecked) private var timer: TimerID?
     @exclusivity(unchecked) private var isOpen = false
 
-    init(_ body: any BodySource, patience: LoopInterval, on loop: EventLoop) {
+    init(body: any BodySource, patience: LoopInterval, on loop: EventLoop) {
         self.body = body
         self.patience = patience
         self.loop = loop

@@ -70,7 +70,7 @@ final class HTTP1Connection: HTTPConnection, ChannelHandler, BodyClient, RateCli
         hasReceived = false
         client.exchangeBegins(on: self)
         writer.start(request, body: client.body, patience: limits.continuePatience, on: loop, for: self)
-        ownRate = request.ownLimits?.sendRate.flatMap { RateLimit($0, on: loop) }
+        ownRate = request.ownLimits?.sendRate.flatMap { RateLimit(bytesPerSecond: $0, on: loop) }
         if client.outlastsPeers || client.isHeldUp { channel.probePeer() }
         guard !channel.isReadable else { return peerSpokeFirst() }
         write()

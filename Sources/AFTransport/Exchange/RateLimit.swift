@@ -34,7 +34,7 @@ package final class RateLimit: TimerTarget {
 
     /// Nil if there is no limit. Do not call this for each request without a limit: even a class whose initializer
     /// fails has been allocated.
-    package init?(_ bytesPerSecond: Int, on loop: EventLoop) {
+    package init?(bytesPerSecond: Int, on loop: EventLoop) {
         guard bytesPerSecond > 0 else { return nil }
         rate = Int64(min(bytesPerSecond, RateLimit.highestRate))
         memory = max(RateLimit.second / 8, RateLimit.second / rate + 1)

@@ -59,7 +59,7 @@ final class RequestWriter {
         HeadWriter.append(request.head, framing: request.body.framing, to: &framing)
         headCount = framing.count
         guard let body else { return }
-        if request.head.expectsContinue { gate = ContinueGate(body, patience: patience, on: loop) }
+        if request.head.expectsContinue { gate = ContinueGate(body: body, patience: patience, on: loop) }
         let source: any BodySource = gate ?? body
         source.client = client
         self.body = source

@@ -64,8 +64,8 @@ package final class ConnectionPool: TurnEndTarget, TimerTarget {
         queueInterval = LoopInterval.limit(settings.queueTimeout)
         connectionLimits = ConnectionLimits(
             continuePatience: LoopInterval(timeout: settings.continueTimeout, default: 0),
-            receiving: settings.receiveRate.flatMap { RateLimit($0, on: platform.loop) },
-            sending: settings.sendRate.flatMap { RateLimit($0, on: platform.loop) }
+            receiving: settings.receiveRate.flatMap { RateLimit(bytesPerSecond: $0, on: platform.loop) },
+            sending: settings.sendRate.flatMap { RateLimit(bytesPerSecond: $0, on: platform.loop) }
         )
     }
 
@@ -190,7 +190,7 @@ package final class ConnectionPool: TurnEndTarget, TimerTarget {
         guard let target = rules.target(for: key) else { return nil }
         hostsMade += 1
         let host = HostPool(
-            key,
+            key: key,
             target: target,
             number: hostsMade,
             limit: limits.perHost,

@@ -48,7 +48,7 @@ final class HostPool: ConnectionAttemptClient, ConnectionOwner {
         private(set) var asker: (any PoolClient)?
         private let host: HostPool
 
-        init(_ attempt: ConnectionAttempt, of host: HostPool, for client: (any PoolClient)? = nil) {
+        init(attempt: ConnectionAttempt, of host: HostPool, for client: (any PoolClient)? = nil) {
             self.attempt = attempt
             self.host = host
             self.client = client
@@ -100,7 +100,7 @@ final class HostPool: ConnectionAttemptClient, ConnectionOwner {
     }
 
     init(
-        _ key: ConnectionKey,
+        key: ConnectionKey,
         target: DialTarget,
         number: Int,
         limit: Int,
@@ -275,7 +275,7 @@ final class HostPool: ConnectionAttemptClient, ConnectionOwner {
     }
 
     func connectionClosed(_ connection: any HTTPConnection) {
-        pool.observer?.connection(connection.made.number, .closed)
+        pool.observer?.connection(connection.made.number, reported: .closed)
         machine.connectionClosed(Held(connection: connection))
     }
 
@@ -309,7 +309,7 @@ final class HostPool: ConnectionAttemptClient, ConnectionOwner {
 
     private func dial() {
         let attempt = makeAttempt()
-        dials.append(Dial(attempt, of: self))
+        dials.append(Dial(attempt: attempt, of: self))
         attempt.start(target)
     }
 
@@ -317,7 +317,7 @@ final class HostPool: ConnectionAttemptClient, ConnectionOwner {
     func redial(for client: any PoolClient) -> ConnectionAttempt {
         let attempt = makeAttempt()
         machine.exchangeRetried()
-        redials.append(Dial(attempt, of: self, for: client))
+        redials.append(Dial(attempt: attempt, of: self, for: client))
         attempt.start(target)
         return attempt
     }

@@ -13,14 +13,14 @@ package final class ProxyRoute: Sendable {
     private let alwaysTunnels: Bool
 
     package convenience init(
-        _ server: ProxyServer,
+        server: ProxyServer,
         number: Int,
         tunnelsPlainHTTP: Bool = false,
         tunnelFields: TunnelFields = TunnelFields(),
         agent: HTTPHeaders = HTTPHeaders()
     ) {
         let proxy = ConfiguredProxy(
-            server,
+            server: server,
             number: number,
             tunnelsPlainHTTP: tunnelsPlainHTTP,
             tunnelFields: tunnelFields
@@ -113,7 +113,7 @@ package final class ConfiguredProxy: Sendable {
     /// Tells the proxies of a session apart.
     package let number: Int
 
-    fileprivate init(_ server: ProxyServer, number: Int, tunnelsPlainHTTP: Bool, tunnelFields: TunnelFields) {
+    fileprivate init(server: ProxyServer, number: Int, tunnelsPlainHTTP: Bool, tunnelFields: TunnelFields) {
         kind = server.kind
         endpoint = server.endpoint
         let isSOCKS = kind.isSOCKS

@@ -22,7 +22,7 @@ package struct ProxySelection: Sendable {
 
     /// - Parameter agent: The `User-Agent` of requests for tunnels, unless the request that needs one has its own.
     package init(_ configuration: ProxyConfiguration, agent: HTTPHeaders) {
-        var makers = RouteMaker(configuration, agent: agent)
+        var makers = RouteMaker(configuration: configuration, agent: agent)
         let all = configuration.all.map { makers.choice($0) } ?? .direct
         http = configuration.http.map { makers.choice($0) } ?? all
         https = configuration.https.map { makers.choice($0) } ?? all
@@ -145,7 +145,7 @@ extension ProxySelection {
         private let tunnelsPlainHTTP: Bool
         private var count = 0
 
-        init(_ configuration: ProxyConfiguration, agent: HTTPHeaders) {
+        init(configuration: ProxyConfiguration, agent: HTTPHeaders) {
             fields = Result { () throws(ProxyConfigurationError) in try TunnelFields(configuration.tunnelFields) }
             self.agent = agent
             tunnelsPlainHTTP = configuration.tunnelsPlainHTTP
@@ -158,7 +158,7 @@ extension ProxySelection {
             case .success(let fields):
                 return .via(
                     ProxyRoute(
-                        server,
+                        server: server,
                         number: count,
                         tunnelsPlainHTTP: tunnelsPlainHTTP,
                         tunnelFields: fields,

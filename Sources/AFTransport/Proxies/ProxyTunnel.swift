@@ -18,7 +18,7 @@ package final class ProxyTunnel: ChannelHandler {
     private var isListening = false
 
     package init(
-        _ channel: any ByteChannel,
+        channel: any ByteChannel,
         exchange: any TunnelExchange,
         buffer: ReadBuffer,
         client: any ProxyTunnelClient

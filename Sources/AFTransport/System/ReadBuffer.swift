@@ -41,7 +41,7 @@ package final class ReadBuffer {
 
     /// What was gathered on a blank page. The page comes back when the loan is gone.
     package func lend(_ page: ReadPage, count: Int) -> ReadLoan {
-        ReadLoan(PageStay(page, spares: spares), range: 0..<count)
+        ReadLoan(stay: PageStay(page: page, spares: spares), range: 0..<count)
     }
 
     /// Lends what was read, if it is a large part of a page and not lent already. The
@@ -50,10 +50,10 @@ package final class ReadBuffer {
         guard bytes.count >= ReadBuffer.leastLoan, page.contains(bytes) else { return nil }
         let range = page.place(of: bytes)
         guard range.lowerBound >= lentCount else { return nil }
-        let stay = stay ?? PageStay(page, spares: spares)
+        let stay = stay ?? PageStay(page: page, spares: spares)
         self.stay = stay
         lentCount = min(range.upperBound.roundedUp(to: ReadBuffer.alignment), ReadBuffer.size)
-        return ReadLoan(stay, range: range)
+        return ReadLoan(stay: stay, range: range)
     }
 }
 
@@ -96,7 +96,7 @@ private final class PageStay: Sendable {
     let page: ReadPage
     private let spares: Lock<[ReadPage]>
 
-    init(_ page: ReadPage, spares: Lock<[ReadPage]>) {
+    init(page: ReadPage, spares: Lock<[ReadPage]>) {
         self.page = page
         self.spares = spares
     }
@@ -113,7 +113,7 @@ package final class ReadLoan: Sendable {
     private let stay: PageStay
     private let range: Range<Int>
 
-    fileprivate init(_ stay: PageStay, range: Range<Int>) {
+    fileprivate init(stay: PageStay, range: Range<Int>) {
         self.stay = stay
         self.range = range
     }

@@ -5,16 +5,16 @@ package final class SideHeads: Sendable {
     package let interim: [ResponseHead]
     package let trailers: HTTPHeaders?
 
-    private init(_ interim: [ResponseHead], trailers: HTTPHeaders?) {
+    private init(interim: [ResponseHead], trailers: HTTPHeaders?) {
         self.interim = interim
         self.trailers = trailers
     }
 
     package static func adding(_ head: ResponseHead, to others: SideHeads?) -> SideHeads {
-        SideHeads((others?.interim ?? []) + [head], trailers: others?.trailers)
+        SideHeads(interim: (others?.interim ?? []) + [head], trailers: others?.trailers)
     }
 
     package static func adding(_ trailers: HTTPHeaders, to others: SideHeads?) -> SideHeads {
-        SideHeads(others?.interim ?? [], trailers: trailers)
+        SideHeads(interim: others?.interim ?? [], trailers: trailers)
     }
 }

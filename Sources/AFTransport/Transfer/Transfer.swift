@@ -53,7 +53,7 @@ package final class Transfer: PoolClient, DeadlineClient {
     private let asksForPipelining: Bool
 
     package init(
-        _ request: WireRequest,
+        request: WireRequest,
         key: ConnectionKey,
         pool: ConnectionPool,
         loop: EventLoop,

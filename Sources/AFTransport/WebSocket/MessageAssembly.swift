@@ -17,7 +17,7 @@ struct MessageAssembly {
     private var isCompressed = false
     private var validator = UTF8Validator()
 
-    init(_ compression: WebSocketCompression?, limit: Int) {
+    init(compression: WebSocketCompression?, limit: Int) {
         inflater = compression.map(MessageInflater.init)
         self.limit = limit
     }
@@ -92,6 +92,6 @@ struct MessageAssembly {
 
 extension WebSocketFailure {
     fileprivate static var invalidText: WebSocketFailure {
-        .violation(WebSocketViolation(WebSocketViolation.invalidPayload, reason: "a text is not UTF-8"))
+        .violation(WebSocketViolation(code: WebSocketViolation.invalidPayload, reason: "a text is not UTF-8"))
     }
 }

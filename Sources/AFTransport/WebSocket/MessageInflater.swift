@@ -31,7 +31,7 @@ final class MessageInflater {
     func inflate(
         _ piece: UnsafeRawBufferPointer,
         page: UnsafeMutableRawBufferPointer,
-        _ take: (UnsafeRawBufferPointer) throws(WebSocketFailure) -> Void
+        take: (UnsafeRawBufferPointer) throws(WebSocketFailure) -> Void
     ) throws(WebSocketFailure) {
         let stream = try made()
         var rest = piece
@@ -61,12 +61,12 @@ final class MessageInflater {
     /// A server that leaves the tail in, or ends its last block as if no other followed, has sent all of it.
     func endMessage(
         page: UnsafeMutableRawBufferPointer,
-        _ take: (UnsafeRawBufferPointer) throws(WebSocketFailure) -> Void
+        take: (UnsafeRawBufferPointer) throws(WebSocketFailure) -> Void
     ) throws(WebSocketFailure) {
         if !isBetweenBlocks {
             let tail = Self.tail
             let result = tail.withUnsafeBytes { tail in
-                Result { () throws(WebSocketFailure) in try inflate(tail, page: page, take) }
+                Result { () throws(WebSocketFailure) in try inflate(tail, page: page, take: take) }
             }
             try result.get()
             guard isBetweenBlocks else { throw .damaged("it ends within a block") }

@@ -71,8 +71,8 @@ package final class WebSocketConnection: ChannelHandler {
         _ channel: any ByteChannel,
         secured: TLSChannel?,
         early: [UInt8],
-        _ agreement: WebSocketHandshake.Agreement,
-        _ terms: WebSocketTerms,
+        agreement: WebSocketHandshake.Agreement,
+        terms: WebSocketTerms,
         platform: Platform,
         random: @escaping () -> UInt64,
         client: any WebSocketClient
@@ -88,8 +88,8 @@ package final class WebSocketConnection: ChannelHandler {
             allowsCompression: agreement.compression != nil,
             messageLimit: terms.messageLimit
         )
-        assembly = MessageAssembly(agreement.compression, limit: terms.messageLimit)
-        outbox = WebSocketOutbox(agreement.compression, random: random)
+        assembly = MessageAssembly(compression: agreement.compression, limit: terms.messageLimit)
+        outbox = WebSocketOutbox(compression: agreement.compression, random: random)
         channel.handler = self
         channel.probePeer()
         if terms.pingInterval != nil { keepAlive = makeKeepAlive(terms) }
@@ -141,9 +141,9 @@ package final class WebSocketConnection: ChannelHandler {
     }
 
     /// - Parameter completion: Called once: when the bytes have left, or with the reason why they do not.
-    package func send(_ message: WebSocketMessage, _ completion: @escaping (WebSocketFailure?) -> Void) {
+    package func send(_ message: WebSocketMessage, completion: @escaping (WebSocketFailure?) -> Void) {
         guard take(.sendAsked) == .send else { return completion(refusal) }
-        outbox.add(message, completion)
+        outbox.add(message, completion: completion)
         write()
     }
 
@@ -336,8 +336,8 @@ package final class WebSocketConnection: ChannelHandler {
     private func startCloseTimer() {
         guard closeTimer == nil else { return }
         let patience = closePatience
-        let timer = PausableTimer(patience, on: platform.loop) { [weak self] in
-            self?.lose(.noClose(.nanoseconds(patience.nanoseconds)), .closeOverdue)
+        let timer = PausableTimer(after: patience, on: platform.loop) { [weak self] in
+            self?.lose(.noClose(.nanoseconds(patience.nanoseconds)), on: .closeOverdue)
         }
         if !machine.isSuspended { timer.start() }
         closeTimer = timer
@@ -375,7 +375,7 @@ package final class WebSocketConnection: ChannelHandler {
     }
 
     /// The connection is of no use any more, unless it has ended in order or failed before.
-    private func lose(_ reason: WebSocketFailure, _ event: WebSocketMachine.Event = .lost) {
+    private func lose(_ reason: WebSocketFailure, on event: WebSocketMachine.Event = .lost) {
         switch take(event) {
         case .end: finish(reason)
         case .endFailed: finish(ending?.failure ?? reason)

@@ -51,8 +51,7 @@ final class WebSocketKeepAlive {
     ///   - interval: How long the server may be silent. Nil: it is not asked.
     ///   - patience: How long it may take for the answer then.
     ///   - order: Gets what is to be done.
-    init(every interval: LoopInterval?, patience: LoopInterval, on loop: EventLoop, _ order: @escaping (Order) -> Void)
-    {
+    init(every interval: LoopInterval?, patience: LoopInterval, on loop: EventLoop, order: @escaping (Order) -> Void) {
         self.interval = interval
         self.patience = patience
         self.loop = loop
@@ -96,7 +95,7 @@ final class WebSocketKeepAlive {
         guard let interval else { return }
         let silence = lastHeard.nanoseconds(to: loop.now)
         let rest = LoopInterval(.nanoseconds(max(interval.nanoseconds - silence, 1_000_000)))
-        state = .listening(timer(rest) { $0.mayHaveBeenSilent(for: interval) })
+        state = .listening(timer(after: rest) { $0.mayHaveBeenSilent(for: interval) })
     }
 
     private func mayHaveBeenSilent(for interval: LoopInterval) {
@@ -107,11 +106,11 @@ final class WebSocketKeepAlive {
     }
 
     private func patienceTimer() -> PausableTimer {
-        timer(patience) { $0.order(.giveUp(.noPong(.nanoseconds($0.patience.nanoseconds)))) }
+        timer(after: patience) { $0.order(.giveUp(.noPong(.nanoseconds($0.patience.nanoseconds)))) }
     }
 
-    private func timer(_ interval: LoopInterval, _ over: @escaping (WebSocketKeepAlive) -> Void) -> PausableTimer {
-        let timer = PausableTimer(interval, on: loop) { [weak self] in self.map(over) }
+    private func timer(after interval: LoopInterval, over: @escaping (WebSocketKeepAlive) -> Void) -> PausableTimer {
+        let timer = PausableTimer(after: interval, on: loop) { [weak self] in self.map(over) }
         if !isPaused { timer.start() }
         return timer
     }

@@ -96,7 +96,7 @@ struct WebSocketMachine {
     /// The server takes no more bytes.
     private(set) var isBroken: Bool
 
-    init(_ state: State = .open, isSuspended: Bool = false, isBroken: Bool = false) {
+    init(state: State = .open, isSuspended: Bool = false, isBroken: Bool = false) {
         (self.state, self.isSuspended, self.isBroken) = (state, isSuspended, isBroken)
     }
 

@@ -36,14 +36,14 @@ struct WebSocketOutbox {
         var taken = 0
         var hasBegun = false
 
-        init(_ message: WebSocketMessage, _ completion: @escaping Completion) {
+        init(_ message: WebSocketMessage, completion: @escaping Completion) {
             self.message = message
             self.completion = completion
             count = message.byteCount
         }
 
         /// The next bytes that are neither encoded nor packed.
-        func withBytes<Result>(_ count: Int, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        func withBytes<Result>(_ count: Int, body: (UnsafeRawBufferPointer) -> Result) -> Result {
             message.withBytes { body(UnsafeRawBufferPointer(rebasing: $0[taken..<taken + count])) }
         }
 
@@ -84,15 +84,15 @@ struct WebSocketOutbox {
     /// The messages whose bytes are all encoded, with the place of the last one.
     private var encoded = Fifo<(end: Int64, completion: Completion)>()
 
-    init(_ compression: WebSocketCompression?, random: @escaping () -> UInt64) {
+    init(compression: WebSocketCompression?, random: @escaping () -> UInt64) {
         deflater = compression.flatMap { MessageDeflater($0) }
         self.random = random
     }
 
     // MARK: - In
 
-    mutating func add(_ message: WebSocketMessage, _ completion: @escaping Completion) {
-        messages.append(Message(message, completion))
+    mutating func add(_ message: WebSocketMessage, completion: @escaping Completion) {
+        messages.append(Message(message, completion: completion))
     }
 
     mutating func addPing(_ payload: [UInt8]) {
@@ -176,22 +176,22 @@ struct WebSocketOutbox {
         if frame != nil {
             encodePayload()
         } else if !pongs.isEmpty {
-            encode(.pong, pongs.removeFirst())
+            encode(.pong, payload: pongs.removeFirst())
         } else if let payload = pings.popFirst() {
-            encode(.ping, payload)
+            encode(.ping, payload: payload)
             pingEnd = encodedCount
         } else if !messages.isEmpty {
             if deflater == nil || !encodePacked() { beginFrame() }
         } else if let payload = close {
             (close, isClosed) = (nil, true)
-            encode(.close, payload)
+            encode(.close, payload: payload)
         } else {
             return false
         }
         return true
     }
 
-    private mutating func encode(_ opcode: WebSocketOpcode, _ payload: [UInt8]) {
+    private mutating func encode(_ opcode: WebSocketOpcode, payload: [UInt8]) {
         let mask = makeMask()
         payload.withUnsafeBytes { WebSocketWriter.append(opcode, payload: $0, mask: mask, to: &buffer) }
     }

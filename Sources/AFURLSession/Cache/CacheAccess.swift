@@ -27,7 +27,7 @@ final class CacheAccess: TimerTarget {
     /// The worker has been told to bring the disk up to date and has not begun.
     private let isCatchingUp = Lock(false)
 
-    init(_ cache: URLCache?, in world: World) {
+    init(cache: URLCache?, in world: World) {
         self.cache = cache
         self.world = world
     }
@@ -91,7 +91,7 @@ final class CacheAccess: TimerTarget {
             && !frozen.mentionsCaches
         if isPlain { return .known(.network(HTTPHeaders())) }
         let request = CacheRequest.of(frozen)
-        let look = CacheLookUp(request, question: question, store: request.mayBeAnswered ? store : nil)
+        let look = CacheLookUp(request: request, question: question, store: request.mayBeAnswered ? store : nil)
         guard let store, request.mayBeAnswered, look.mayBeAnswered else { return .known(look.finding(nil, now: now)) }
         return switch store.glance(at: request.key, choose: look.choose) {
         case .nothing: .known(look.finding(nil, now: now))
@@ -172,7 +172,7 @@ final class CacheAccess: TimerTarget {
             store.insert(entry, ticket: hit.ticket, inPlaceOf: hit.entry) { $0.id == hit.entry.id }
         }
         catchUp()
-        return .serve(CacheHit(entry, for: hit.request, at: hit.url, ticket: hit.ticket))
+        return .serve(CacheHit(entry: entry, for: hit.request, at: hit.url, ticket: hit.ticket))
     }
 
     /// Whether a hit may be the answer although its server has failed.
@@ -253,7 +253,7 @@ final class CacheAccess: TimerTarget {
             return nil
         }
         return CacheWriter(
-            head,
+            head: head,
             request: request,
             under: question.scope,
             limit: store.bodyLimit,

@@ -12,7 +12,7 @@ struct CacheHit: Sendable {
     let ticket: CacheTicket
 
     /// - Parameter age: The value of `Age` in its response; nil keeps the stored value.
-    init(_ entry: CacheEntry, for request: CacheRequest, at url: URL, ticket: CacheTicket, age: Int64? = nil) {
+    init(entry: CacheEntry, for request: CacheRequest, at url: URL, ticket: CacheTicket, age: Int64? = nil) {
         self.entry = entry
         self.request = request
         self.url = url
@@ -22,7 +22,7 @@ struct CacheHit: Sendable {
 
     /// The same hit as an answer that its server has not confirmed: RFC 9111 §4 requires the cache to generate `Age`.
     func unconfirmed(at now: CacheInstant) -> CacheHit {
-        CacheHit(entry, for: request, at: url, ticket: ticket, age: CacheRules.age(of: entry.head, now: now))
+        CacheHit(entry: entry, for: request, at: url, ticket: ticket, age: CacheRules.age(of: entry.head, now: now))
     }
 
     /// The body for the task: empty for HEAD.

@@ -12,7 +12,7 @@ struct CacheLookUp: Sendable {
     private let url: URL
     private let ticket: CacheTicket
 
-    init(_ request: CacheRequest, question: CacheQuestion, store: CacheStore?) {
+    init(request: CacheRequest, question: CacheQuestion, store: CacheStore?) {
         // Taken before the look-up: a response that is removed after that stays removed.
         ticket = store?.ticket ?? .none
         self.request = request
@@ -57,5 +57,5 @@ struct CacheLookUp: Sendable {
         }
     }
 
-    private func hit(_ entry: CacheEntry) -> CacheHit { CacheHit(entry, for: request, at: url, ticket: ticket) }
+    private func hit(_ entry: CacheEntry) -> CacheHit { CacheHit(entry: entry, for: request, at: url, ticket: ticket) }
 }

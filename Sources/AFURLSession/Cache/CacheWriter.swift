@@ -24,7 +24,7 @@ final class CacheWriter: BodyTap {
     ///   - announced: The length of the body; negative if the response does not tell.
     ///   - access: Hears when the store has changed.
     init(
-        _ head: StoredHead,
+        head: StoredHead,
         request: CacheRequest,
         under scope: TrustScope,
         limit: Int,
@@ -77,7 +77,7 @@ final class CacheWriter: BodyTap {
     /// Stores the response as it was received.
     func finish() {
         guard let body else { return }
-        let entry = CacheEntry(head, body: body, mayGoToDisk: mayGoToDisk)
+        let entry = CacheEntry(head: head, body: body, mayGoToDisk: mayGoToDisk)
         insert(entry)
     }
 
@@ -103,7 +103,7 @@ final class CacheWriter: BodyTap {
         )
         let storage = CacheRules.mayStore(own, for: request)
         guard storage != .no else { return giveUp() }
-        insert(CacheEntry(own, cached: answer, mayGoToDisk: mayGoToDisk && storage == .anywhere))
+        insert(CacheEntry(head: own, cached: answer, mayGoToDisk: mayGoToDisk && storage == .anywhere))
     }
 
     private func insert(_ entry: CacheEntry) {

@@ -12,7 +12,7 @@ extension Load {
         let session = former.session
         let task = session.make { URLSessionDownloadTask(continuing: former, identifier: $0) }
         session.forgetMade(task)
-        let consumer = DownloadConsumer(.delegate, after: .nothingOnce)
+        let consumer = DownloadConsumer(receiver: .delegate, after: .nothingOnce)
         let isComplete = handOver(to: task, consumer: consumer)
         self.session.outbox.post(
             .block { delegate.urlSession(session, dataTask: former, didBecome: task) }

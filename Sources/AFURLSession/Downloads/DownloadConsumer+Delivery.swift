@@ -63,7 +63,7 @@ extension DownloadConsumer {
 
     func deliver(_ error: (any Error)?, of owner: any DownloadOwner) {
         let data = if case .resumeData(let data) = outcome { data } else { Data?.none }
-        for receiver in resumeReceivers { receiver.give(data, owner.session) }
+        for receiver in resumeReceivers { receiver.give(data, in: owner.session) }
         resumeReceivers = []
         guard let receiver else { return }
         let file = if case .file(let file) = outcome { file } else { PublishedFile?.none }
@@ -77,7 +77,7 @@ struct ResumeReceiver: Sendable {
     /// The caller awaits, and does not depend on the delegate queue.
     let isAwaited: Bool
 
-    func give(_ data: Data?, _ session: SessionCore) {
+    func give(_ data: Data?, in session: SessionCore) {
         let outbox = isAwaited ? session.resumptions : session.outbox
         outbox.post(.block { [handler] in handler(data) })
     }

@@ -59,7 +59,7 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
     private(set) var outcome = Outcome.nothing
     var resumeReceivers: [ResumeReceiver] = []
 
-    init(_ receiver: Receiver, after origin: DownloadResumption.Origin = .nothing) {
+    init(receiver: Receiver, after origin: DownloadResumption.Origin = .nothing) {
         self.receiver = receiver
         resumption = DownloadResumption(after: origin)
     }
@@ -72,7 +72,7 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
     /// Tells the machine what happens.
     ///
     /// - Returns: What the consumer has to do.
-    func take(_ event: DownloadMachine.Event, _ owner: any DownloadOwner) -> DownloadMachine.Action {
+    func take(_ event: DownloadMachine.Event, for owner: any DownloadOwner) -> DownloadMachine.Action {
         let former = machine.state
         let action = machine.handle(event)
         if action == .impossible {
@@ -86,35 +86,35 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
     func prepare(for load: Load) -> ConsumerPreparation {
         switch resumption.origin {
         case .nothing, .nothingOnce:
-            _ = take(.begin, load)
+            _ = take(.begin, for: load)
             return .nothing
         case .flawed(let flaw): load.downloadFails(with: .resumeData(flaw))
         case .part(let part):
-            if take(.look, load) == .lookForPart { reopen(part, load) }
+            if take(.look, for: load) == .lookForPart { reopen(part, for: load) }
         }
         return .later
     }
 
     /// Takes the response and the bytes that arrived for the former task.
     func begin(with chunks: [Data], after response: URLResponse, of load: Load) {
-        _ = take(.begin, load)
+        _ = take(.begin, for: load)
         receivedResponse(response, of: load)
         for chunk in chunks { chunk.withUnsafeBytes { receivedBody($0, of: load) } }
     }
 
-    private func reopen(_ part: EarlierPart, _ owner: any DownloadOwner) {
+    private func reopen(_ part: EarlierPart, for owner: any DownloadOwner) {
         let (consumer, bound) = travelling(with: owner)
         fileOpened(owner).perform {
             (store: inout DownloadStore) -> Bool in
             store.reopen(part.record)
         } then: {
-            consumer.value.reopened($0 ? part : nil, bound.value)
+            consumer.value.reopened($0 ? part : nil, for: bound.value)
         }
     }
 
-    private func reopened(_ part: EarlierPart?, _ owner: any DownloadOwner) {
-        switch take(part == nil ? .missing : .found, owner) {
-        case .askForRest: if !owner.ask(forRestOf: part) { judged(.unusable, owner) }
+    private func reopened(_ part: EarlierPart?, for owner: any DownloadOwner) {
+        switch take(part == nil ? .missing : .found, for: owner) {
+        case .askForRest: if !owner.ask(forRestOf: part) { judged(.unusable, for: owner) }
         case .askForWhole: askForWhole(owner)
         default: break
         }
@@ -126,7 +126,7 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
     }
 
     func startOver(of load: Load) {
-        guard take(.again, load) == .startOver else { return }
+        guard take(.again, for: load) == .startOver else { return }
         endCountdown(load)
         resumption.startOver()
         file?.discard()
@@ -141,24 +141,24 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
     func receivedResponse(_ response: URLResponse, of load: Load) {
         guard let question = load.downloadQuestion else { return }
         do throws(LoadError) {
-            judged(try resumption.judge(response, to: question), load, response)
+            judged(try resumption.judge(response, to: question), for: load, response: response)
         } catch {
             load.downloadFails(with: error)
         }
     }
 
-    private func judged(_ event: DownloadMachine.Event, _ owner: any DownloadOwner, _ response: URLResponse? = nil) {
-        switch take(event, owner) {
+    private func judged(_ event: DownloadMachine.Event, for owner: any DownloadOwner, response: URLResponse? = nil) {
+        switch take(event, for: owner) {
         case .append:
             guard let point = resumption.ground?.point else { return }
             progress.withLock { $0 = WriteProgress(from: point.offset) }
-            goOn(behind: point, showing: nil, owner)
+            goOn(behind: point, showing: nil, for: owner)
         // The part was the whole file, and only the end of the message had been missing. The task shows its owner the
         // response that the server would have given to a request for the whole.
         case .showWhole:
             guard var point = resumption.ground?.point else { return }
             point.total = point.offset
-            goOn(behind: point, showing: (response as? HTTPURLResponse)?.presented(asWholeOf: point.offset), owner)
+            goOn(behind: point, showing: (response as? HTTPURLResponse)?.presented(asWholeOf: point.offset), for: owner)
         case .dropPart: file?.discard()
         case .leavePart: file?.putBack()
         case .askAnew:
@@ -168,7 +168,7 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
         }
     }
 
-    private func goOn(behind point: ResumePoint, showing whole: URLResponse?, _ owner: any DownloadOwner) {
+    private func goOn(behind point: ResumePoint, showing whole: URLResponse?, for owner: any DownloadOwner) {
         gatherer = DownloadGatherer(at: point.offset)
         owner.downloadContinues(from: point.offset, of: point.total, showing: whole)
         announceResumption(at: point.offset, of: owner)
@@ -177,7 +177,7 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
     // MARK: - The body
 
     func receivedBody(_ bytes: UnsafeRawBufferPointer, of load: Load) {
-        switch take(.bytes, load) {
+        switch take(.bytes, for: load) {
         case .gather:
             // Bytes beyond the end would be added to a file that the program trusts.
             guard !resumption.isTooLong(arrived + Int64(bytes.count)) else { return breakOff(load) }
@@ -192,7 +192,7 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
     /// Looks at how much is gathered.
     private func weigh(_ owner: any DownloadOwner) {
         let waits = gatherer.count + inFlight >= DownloadConsumer.highWater
-        let action = take(waits ? .tooMuch : gatherer.isFull ? .enough : .little, owner)
+        let action = take(waits ? .tooMuch : gatherer.isFull ? .enough : .little, for: owner)
         switch action {
         case .writeLater: writeLater(owner)
         case .write, .writeAndPause: write(gatherer.takeFull(owner.session.world.readBuffer.value), for: owner)
@@ -203,7 +203,7 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
 
     func receivedEnd(of load: Load) {
         guard resumption.isComplete(arrived) else { return breakOff(load) }
-        let action = take(.end, load)
+        let action = take(.end, for: load)
         guard action == .flush || action == .wait else { return }
         endCountdown(load)
         // The transfer has ended, and its deadline with it.
@@ -213,7 +213,7 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
 
     /// RFC 9110 §14.4 leaves this to the client.
     private func breakOff(_ owner: any DownloadOwner) {
-        if take(.broken, owner) == .breakOff { owner.downloadFails(with: .brokenRest) }
+        if take(.broken, for: owner) == .breakOff { owner.downloadFails(with: .brokenRest) }
     }
 
     /// How many bytes of the file have arrived, written or not.
@@ -235,7 +235,7 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
                 return error
             }
         } then: {
-            consumer.value.wrote(count, to: file, $0, bound.value)
+            consumer.value.wrote(count, to: file, failure: $0, for: bound.value)
         }
     }
 
@@ -243,11 +243,11 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
         write(gatherer.takeAll(owner.session.world.readBuffer.value), for: owner)
     }
 
-    private func wrote(_ count: Int, to file: DownloadFile, _ failure: FileFailure?, _ owner: any DownloadOwner) {
+    private func wrote(_ count: Int, to file: DownloadFile, failure: FileFailure?, for owner: any DownloadOwner) {
         // The download may have started over with another file.
         guard file === self.file else { return }
-        if let failure { return failed(failure, owner) }
-        let action = take(.written, owner)
+        if let failure { return failed(failure, for: owner) }
+        let action = take(.written, for: owner)
         guard action == .goOn || action == .catchUp || action == .flush else { return }
         inFlight = 0
         announce(Int64(count), of: owner)
@@ -256,8 +256,8 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
         if action == .catchUp, machine.state != .behind { owner.downloadWaits(false) }
     }
 
-    private func failed(_ failure: FileFailure, _ owner: any DownloadOwner) {
-        guard take(.diskFailed, owner) == .fail else { return }
+    private func failed(_ failure: FileFailure, for owner: any DownloadOwner) {
+        guard take(.diskFailed, for: owner) == .fail else { return }
         inFlight = 0
         owner.downloadFails(with: .file(failure))
     }
@@ -280,19 +280,19 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
 
     private func flush(_ owner: any DownloadOwner) {
         guard gatherer.count == 0 else { return writeAll(owner) }
-        if take(.flushed, owner) == .name { name(owner) }
+        if take(.flushed, for: owner) == .name { name(owner) }
     }
 
     private func name(_ owner: any DownloadOwner) {
-        guard isWanted(by: owner) else { return named(nil, owner) }
+        guard isWanted(by: owner) else { return named(nil, for: owner) }
         let (consumer, bound) = travelling(with: owner)
         fileOpened(owner).perform {
             (store: inout DownloadStore) -> Result<PublishedFile, FileFailure> in
             Result { () throws(FileFailure) in try store.publish() }
         } then: {
             switch $0 {
-            case .success(let file): consumer.value.named(file, bound.value)
-            case .failure(let failure): consumer.value.failed(failure, bound.value)
+            case .success(let file): consumer.value.named(file, for: bound.value)
+            case .failure(let failure): consumer.value.failed(failure, for: bound.value)
             }
         }
     }
@@ -302,8 +302,8 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
         return owner.downloadDelegate(for: .delegate) != nil
     }
 
-    private func named(_ file: PublishedFile?, _ owner: any DownloadOwner) {
-        guard take(.named, owner) == .handOver else { return }
+    private func named(_ file: PublishedFile?, for owner: any DownloadOwner) {
+        guard take(.named, for: owner) == .handOver else { return }
         if let file {
             outcome = .file(file)
             if case .delegate = receiver { show(file, to: owner) }
@@ -316,17 +316,17 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
     /// Starts a timer, so that a slow body is written now and then and its progress can be seen.
     private func writeLater(_ owner: any DownloadOwner) {
         guard countdown == nil, gatherer.count > 0 else { return }
-        countdown = .writing(startTimer(DownloadConsumer.patience, owner), from: gatherer.offset)
+        countdown = .writing(startTimer(DownloadConsumer.patience, for: owner), from: gatherer.offset)
     }
 
     /// Reports the error after a while, even if the disk hangs.
-    private func beginSaving(_ reported: URLError, _ owner: any DownloadOwner) {
+    private func beginSaving(_ reported: URLError, for owner: any DownloadOwner) {
         if case .saving = countdown { return }
         endCountdown(owner)
-        countdown = .saving(startTimer(DownloadConsumer.savingPatience, owner), reported)
+        countdown = .saving(startTimer(DownloadConsumer.savingPatience, for: owner), reported)
     }
 
-    private func startTimer(_ interval: LoopInterval, _ owner: any DownloadOwner) -> TimerID {
+    private func startTimer(_ interval: LoopInterval, for owner: any DownloadOwner) -> TimerID {
         self.owner = owner
         let loop = owner.session.loop
         return loop.startTimer(at: loop.now + interval, for: self)
@@ -341,11 +341,11 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
         guard let owner, let former = countdown else { return }
         countdown = nil
         switch former {
-        case .saving(_, let reported): if take(.overdue, owner) == .giveUp { owner.downloadEnds(with: reported) }
+        case .saving(_, let reported): if take(.overdue, for: owner) == .giveUp { owner.downloadEnds(with: reported) }
         // What is gathered now came after that write.
         case .writing(_, let offset) where offset != gatherer.offset: writeLater(owner)
         case .writing:
-            switch take(.waited, owner) {
+            switch take(.waited, for: owner) {
             case .writeAll: writeAll(owner)
             case .writeLater: writeLater(owner)
             default: break
@@ -356,9 +356,11 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
     // MARK: - The end of the load
 
     func settle(_ error: LoadError, reported: URLError, of load: Load) -> Bool {
-        var action = take(failure(error), load)
-        if action == .save, !save(after: error, reported, load) { action = take(.nothingToSave, load) }
-        if action == .finishFile { beginSaving(reported, load) }
+        var action = take(failure(error), for: load)
+        if action == .save, !save(after: error, reporting: reported, for: load) {
+            action = take(.nothingToSave, for: load)
+        }
+        if action == .finishFile { beginSaving(reported, for: load) }
         return action == .save || action == .finishFile || action == .wait
     }
 
@@ -369,16 +371,16 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
     }
 
     /// - Returns: Whether there is something to save.
-    private func save(after error: LoadError, _ reported: URLError, _ owner: any DownloadOwner) -> Bool {
+    private func save(after error: LoadError, reporting reported: URLError, for owner: any DownloadOwner) -> Bool {
         if file == nil, let part = resumption.part {
             // The part was not opened: its resume data is still valid.
-            saved(part.data, reported, owner)
+            saved(part.data, reporting: reported, for: owner)
             return true
         }
         guard let ground = resumption.ground, arrived > 0 || resumption.part != nil,
             let request = owner.downloadQuestion?.request
         else { return false }
-        beginSaving(reported, owner)
+        beginSaving(reported, for: owner)
         // The bytes of a rest that broke the rules are dropped.
         let isBroken = if case .brokenRest = error { true } else { false }
         let pieces = isBroken ? [] : gatherer.takeAll(owner.session.world.readBuffer.value)
@@ -388,16 +390,16 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
             // Bytes that cannot be written are not kept, but those that were written before are.
             if !pieces.isEmpty { try? store.append(pieces) }
             return store.keep(upTo: isBroken ? ground.point.offset : nil) {
-                ResumeRecord(request, at: ground.point, part: $0, under: ground.scope).encodedIfSane()
+                ResumeRecord(request: request, at: ground.point, part: $0, under: ground.scope).encodedIfSane()
             }
         } then: {
-            consumer.value.saved($0, reported, bound.value)
+            consumer.value.saved($0, reporting: reported, for: bound.value)
         }
         return true
     }
 
-    private func saved(_ data: Data?, _ error: URLError, _ owner: any DownloadOwner) {
-        guard take(.saved, owner) == .report else { return }
+    private func saved(_ data: Data?, reporting error: URLError, for owner: any DownloadOwner) {
+        guard take(.saved, for: owner) == .report else { return }
         guard let data else { return owner.downloadEnds(with: error) }
         outcome = .resumeData(data)
         var details = error.userInfo
@@ -406,7 +408,7 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
     }
 
     func completed(_ error: (any Error)?, of load: Load) -> Bool {
-        let action = take(.completed, load)
+        let action = take(.completed, for: load)
         endCountdown(load)
         if action == .deliver, case .file = outcome {
             // Its callback removes it.

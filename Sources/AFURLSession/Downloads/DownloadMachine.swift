@@ -202,23 +202,23 @@ struct DownloadMachine {
     private(set) var state = State.new
 
     mutating func handle(_ event: Event) -> Action {
-        let (action, next) = DownloadMachine.table(state, event)
+        let (action, next) = DownloadMachine.table(state, event: event)
         state = next
         return action
     }
 
     /// What the download does at an event in a state, and the state that follows. The whole table.
-    private static func table(_ state: State, _ event: Event) -> (Action, State) {
+    private static func table(_ state: State, event: Event) -> (Action, State) {
         switch state {
-        case .new, .looking, .asking, .askingRest: requesting(state, event)
-        case .gathering, .writing, .behind, .skipping: receiving(state, event)
-        case .flushing, .naming, .overtaken, .done: finishing(state, event)
+        case .new, .looking, .asking, .askingRest: requesting(state, event: event)
+        case .gathering, .writing, .behind, .skipping: receiving(state, event: event)
+        case .flushing, .naming, .overtaken, .done: finishing(state, event: event)
         case .saving: saving(event)
         case .over: over(event)
         }
     }
 
-    private static func requesting(_ state: State, _ event: Event) -> (Action, State) {
+    private static func requesting(_ state: State, event: Event) -> (Action, State) {
         switch (state, event) {
         case (.new, .begin): (.wait, .asking)
         case (.new, .look): (.lookForPart, .looking)
@@ -244,7 +244,7 @@ struct DownloadMachine {
         }
     }
 
-    private static func receiving(_ state: State, _ event: Event) -> (Action, State) {
+    private static func receiving(_ state: State, event: Event) -> (Action, State) {
         switch (state, event) {
         case (.skipping, .bytes): (.skip, .skipping)
         case (_, .bytes): (.gather, state)
@@ -278,7 +278,7 @@ struct DownloadMachine {
         }
     }
 
-    private static func finishing(_ state: State, _ event: Event) -> (Action, State) {
+    private static func finishing(_ state: State, event: Event) -> (Action, State) {
         switch (state, event) {
         case (.flushing, .written), (.overtaken, .written): (.flush, state)
         case (.flushing, .flushed): (.name, .naming)
@@ -330,10 +330,10 @@ struct DownloadMachine {
 
     /// Why an event is impossible in a state.
     static func objection(to event: Event, in state: State) -> String {
-        "\(event) while \(state): \(reason(event, state))"
+        "\(event) while \(state): \(reason(event, in: state))"
     }
 
-    private static func reason(_ event: Event, _ state: State) -> String {
+    private static func reason(_ event: Event, in state: State) -> String {
         switch event {
         case .begin, .look: "a download begins once"
         case .found, .missing: "no part is looked for"

@@ -30,7 +30,7 @@ extension FileManager {
         do throws(SystemCallError) {
             try DownloadMove(from: location, to: place).move(replacing: replacing)
         } catch {
-            throw CocoaError(error, location, place)
+            throw CocoaError(error, from: location, to: place)
         }
     }
 }
@@ -113,7 +113,7 @@ private struct DownloadMove {
 }
 
 extension CocoaError {
-    fileprivate init(_ error: SystemCallError, _ location: URL, _ place: URL) {
+    fileprivate init(_ error: SystemCallError, from location: URL, to place: URL) {
         let cause = NSError(domain: NSPOSIXErrorDomain, code: Int(error.code))
         var details: [String: Any] = [NSUnderlyingErrorKey: cause]
         details[NSFilePathErrorKey] = location.path

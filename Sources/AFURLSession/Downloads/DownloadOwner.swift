@@ -133,7 +133,7 @@ extension Load {
     /// - Parameter task: The task, whose state is already `canceling` unless it had ended.
     func cancel(_ task: URLSessionTask, keepingFor receiver: ResumeReceiver) {
         guard !isCompleted, let download = consumer as? DownloadConsumer else {
-            return receiver.give(nil, task.session.core.value)
+            return receiver.give(nil, in: task.session.core.value)
         }
         download.resumeReceivers.append(receiver)
         reconcile(task)

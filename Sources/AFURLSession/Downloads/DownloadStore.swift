@@ -117,7 +117,7 @@ extension DownloadStore {
     ///   - describe: Describes the part for resuming it.
     mutating func keep<Description>(
         upTo limit: Int64? = nil,
-        _ describe: (KeptPart) -> Description?
+        describe: (KeptPart) -> Description?
     ) -> Description? {
         let description = (try? makePart(upTo: limit)).flatMap(describe)
         if description == nil { discard() }

@@ -3,22 +3,22 @@ public import Foundation
 extension URLSession {
     func makeDownloadTask(
         _ request: URLRequest,
-        _ fileReceiver: DownloadConsumer.Receiver,
+        fileReceiver: DownloadConsumer.Receiver,
         for receiver: (any TaskReceiver)? = nil
     ) -> URLSessionDownloadTask {
         // On the caller's thread, because it reads the environment.
         _ = SessionSettings.systemTemporaryFolder
-        return make(for: receiver) { URLSessionDownloadTask(request, $0, in: self, fileReceiver) }
+        return make(for: receiver) { URLSessionDownloadTask(request, identifier: $0, in: self, receiver: fileReceiver) }
     }
 
     /// Makes a task whose file goes to the session's delegate.
     public func downloadTask(with request: URLRequest) -> URLSessionDownloadTask {
-        makeDownloadTask(request, .delegate)
+        makeDownloadTask(request, fileReceiver: .delegate)
     }
 
     /// Makes a task whose file goes to the session's delegate.
     public func downloadTask(with url: URL) -> URLSessionDownloadTask {
-        makeDownloadTask(URLRequest(url: url), .delegate)
+        makeDownloadTask(URLRequest(url: url), fileReceiver: .delegate)
     }
 
     /// Makes a task that passes its file to `completionHandler`.
@@ -33,7 +33,7 @@ extension URLSession {
         with request: URLRequest,
         completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
     ) -> URLSessionDownloadTask {
-        makeDownloadTask(request, .handler(completionHandler))
+        makeDownloadTask(request, fileReceiver: .handler(completionHandler))
     }
 
     /// Makes a task that passes its file to `completionHandler`, which must move it to keep it.
@@ -42,7 +42,7 @@ extension URLSession {
         with url: URL,
         completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
     ) -> URLSessionDownloadTask {
-        makeDownloadTask(URLRequest(url: url), .handler(completionHandler))
+        makeDownloadTask(URLRequest(url: url), fileReceiver: .handler(completionHandler))
     }
 
     /// Makes a task that goes on where an earlier download ended; its file goes to the session's delegate.
@@ -54,7 +54,7 @@ extension URLSession {
     /// - Parameter resumeData: From ``URLSessionDownloadTask/cancel(byProducingResumeData:)``, or from the error of a
     ///   failed task. With any other data the task fails when you resume it.
     public func downloadTask(withResumeData resumeData: Data) -> URLSessionDownloadTask {
-        resumingTask(resumeData, .delegate)
+        resumingTask(resumeData, fileReceiver: .delegate)
     }
 
     /// As ``downloadTask(withResumeData:)``, for a completion handler, which must move the file to keep it.
@@ -63,16 +63,18 @@ extension URLSession {
         withResumeData resumeData: Data,
         completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
     ) -> URLSessionDownloadTask {
-        resumingTask(resumeData, .handler(completionHandler))
+        resumingTask(resumeData, fileReceiver: .handler(completionHandler))
     }
 
     func resumingTask(
         _ data: Data,
-        _ fileReceiver: DownloadConsumer.Receiver,
+        fileReceiver: DownloadConsumer.Receiver,
         for receiver: (any TaskReceiver)? = nil
     ) -> URLSessionDownloadTask {
         _ = SessionSettings.systemTemporaryFolder
-        return make(for: receiver) { URLSessionDownloadTask(resuming: data, $0, in: self, fileReceiver) }
+        return make(for: receiver) {
+            URLSessionDownloadTask(resuming: data, identifier: $0, in: self, receiver: fileReceiver)
+        }
     }
 }
 
@@ -91,7 +93,7 @@ extension URLSession {
         for request: URLRequest,
         delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (URL, URLResponse) {
-        try await answer(delegate: delegate) { makeDownloadTask(request, .waiter($0)) }
+        try await answer(delegate: delegate) { makeDownloadTask(request, fileReceiver: .waiter($0)) }
     }
 
     /// Loads `url` to a file, which is yours, as ``download(for:delegate:)`` does.
@@ -107,7 +109,7 @@ extension URLSession {
         resumeFrom resumeData: Data,
         delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (URL, URLResponse) {
-        try await answer(delegate: delegate) { resumingTask(resumeData, .waiter($0)) }
+        try await answer(delegate: delegate) { resumingTask(resumeData, fileReceiver: .waiter($0)) }
     }
 }
 

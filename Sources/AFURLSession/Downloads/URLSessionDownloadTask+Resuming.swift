@@ -12,19 +12,19 @@ extension URLSessionDownloadTask {
     /// A task that loads `request` as a whole.
     convenience init(
         _ request: URLRequest,
-        _ identifier: Int,
+        identifier: Int,
         in session: URLSession,
-        _ receiver: DownloadConsumer.Receiver
+        receiver: DownloadConsumer.Receiver
     ) {
-        self.init(request, identifier, in: session, receiver, after: .nothing)
+        self.init(request, identifier: identifier, in: session, receiver: receiver, after: .nothing)
     }
 
     /// A task that resumes a part.
     convenience init(
         resuming data: Data,
-        _ identifier: Int,
+        identifier: Int,
         in session: URLSession,
-        _ receiver: DownloadConsumer.Receiver
+        receiver: DownloadConsumer.Receiver
     ) {
         do throws(ResumeFlaw) {
             let record = try ResumeRecord(data)
@@ -34,24 +34,24 @@ extension URLSessionDownloadTask {
                 try RequestFreezer.freeze(restRequest, defaults: session.headers)
             }
             let part = EarlierPart(record: record, data: data, rest: rest, restRequest: restRequest)
-            self.init(request, identifier, in: session, receiver, after: .part(part))
+            self.init(request, identifier: identifier, in: session, receiver: receiver, after: .part(part))
         } catch {
-            self.init(.unknown, identifier, in: session, receiver, after: .flawed(error))
+            self.init(.unknown, identifier: identifier, in: session, receiver: receiver, after: .flawed(error))
         }
     }
 
     private convenience init(
         _ request: URLRequest,
-        _ identifier: Int,
+        identifier: Int,
         in session: URLSession,
-        _ receiver: DownloadConsumer.Receiver,
+        receiver: DownloadConsumer.Receiver,
         after origin: DownloadResumption.Origin
     ) {
         self.init(
             request,
             identifier: identifier,
             in: session,
-            consumer: DownloadConsumer(receiver, after: origin),
+            consumer: DownloadConsumer(receiver: receiver, after: origin),
             completion: receiver.completionWithoutFile
         )
     }

@@ -24,7 +24,7 @@ public struct RefusedResponse: Sendable, Hashable {
     /// Whether ``body`` has the whole body.
     public let isComplete: Bool
 
-    package init(_ response: HTTPURLResponse, body: Data, isComplete: Bool) {
+    package init(response: HTTPURLResponse, body: Data, isComplete: Bool) {
         self.response = response
         self.body = body
         self.isComplete = isComplete

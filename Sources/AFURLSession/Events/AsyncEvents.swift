@@ -36,7 +36,7 @@ extension URLSession.AsyncBytes {
 
         /// Begins, or goes on, to read.
         public func makeAsyncIterator() -> AsyncIterator {
-            AsyncIterator(reader: EventReader(source, lineLimit: lineLimit, eventLimit: eventLimit))
+            AsyncIterator(reader: EventReader(source: source, lineLimit: lineLimit, eventLimit: eventLimit))
         }
 
         /// Reads event by event.

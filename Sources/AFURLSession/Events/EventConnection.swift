@@ -51,7 +51,7 @@ struct EventConnection {
         )
         let options = stream.options
         let reader = EventReader(
-            bytes.source,
+            source: bytes.source,
             after: lastID,
             lineLimit: options.maximumLineLength,
             eventLimit: options.maximumEventSize,

@@ -22,7 +22,7 @@ struct EventReader {
     ///   - eventLimit: The bytes of the data of an event. Less than 0 means 0.
     ///   - keepsComments: Whether comments are among the elements.
     init(
-        _ source: ByteSource,
+        source: ByteSource,
         after lastID: String = "",
         lineLimit: Int,
         eventLimit: Int,

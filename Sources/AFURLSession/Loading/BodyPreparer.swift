@@ -13,7 +13,7 @@ final class BodyPreparer: StreamProvider {
     private let task: URLSessionTask
     private weak var load: Load?
 
-    init(_ task: URLSessionTask, of load: Load, on platform: Platform) {
+    init(task: URLSessionTask, of load: Load, on platform: Platform) {
         self.task = task
         self.load = load
         self.platform = platform
@@ -95,7 +95,7 @@ final class BodyPreparer: StreamProvider {
 
     private func freeze(_ opened: Result<FilePass, BodyFailure>, worker: any BlockingWorker) -> Prepared {
         opened.mapError { .transfer(.body($0)) }.flatMap { pass in
-            let body = FileBody(pass, worker: worker, on: platform.loop)
+            let body = FileBody(pass: pass, worker: worker, on: platform.loop)
             let frozen = frozen(announcing: pass.size)
             if case .failure = frozen { body.close() }
             return frozen.map { ($0, body) }

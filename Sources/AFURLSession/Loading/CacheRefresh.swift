@@ -23,7 +23,7 @@ final class CacheRefresh: TransferClient, RequestOwner {
     private var content: CodedBody?
     private var decoding: Decoding?
 
-    private init(_ hit: CacheHit, question: CacheQuestion, security: SecurityContext?, load: Load) {
+    private init(hit: CacheHit, question: CacheQuestion, security: SecurityContext?, load: Load) {
         self.security = security
         self.hit = hit
         self.question = question
@@ -41,9 +41,9 @@ final class CacheRefresh: TransferClient, RequestOwner {
             session.beginRefresh(of: hit.entry.id)
         else { return }
         key.follow(session.settings.link.terms(for: request.ownLimits))
-        let refresh = CacheRefresh(hit, question: question, security: key.security, load: load)
+        let refresh = CacheRefresh(hit: hit, question: question, security: key.security, load: load)
         let transfer = Transfer(
-            request,
+            request: request,
             key: key,
             pool: session.pool,
             loop: session.loop,
@@ -87,10 +87,10 @@ final class CacheRefresh: TransferClient, RequestOwner {
             isDecoded: question.decodes
         )
         if question.decodes {
-            let decoding = Decoding(self, transfer: transfer)
+            let decoding = Decoding(refresh: self, transfer: transfer)
             self.decoding = decoding
             content = CodedBody(
-                ContentPlan(head.headers, status: head.status),
+                plan: ContentPlan(head.headers, status: head.status),
                 of: decoding,
                 within: session.settings.content.limits,
                 page: session.world.platform.contentPage.value,
@@ -144,7 +144,7 @@ final class CacheRefresh: TransferClient, RequestOwner {
         private let transfer: Transfer
         private var kept: CacheRefresh?
 
-        init(_ refresh: CacheRefresh, transfer: Transfer) {
+        init(refresh: CacheRefresh, transfer: Transfer) {
             self.refresh = refresh
             self.transfer = transfer
         }

@@ -161,7 +161,7 @@ final class CompletionSender: NSObject, URLAuthenticationChallengeSender {
 final class CredentialChallenges {
     private let post: ChallengeDelivery
 
-    init(_ task: URLSessionTask, taskDelegate: (any URLSessionTaskDelegate)?, in session: SessionCore) {
+    init(task: URLSessionTask, taskDelegate: (any URLSessionTaskDelegate)?, in session: SessionCore) {
         post = ChallengeDelivery(task, taskDelegate: taskDelegate, in: session)
     }
 

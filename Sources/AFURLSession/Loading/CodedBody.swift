@@ -43,7 +43,7 @@ final class CodedBody: TurnEndTarget {
     ///
     /// - Parameter page: Where the decoder writes.
     init?(
-        _ plan: ContentPlan,
+        plan: ContentPlan,
         of load: any DecodedBodyTarget,
         within limits: ContentDecoder.Limits,
         page: ContentPage,
@@ -53,7 +53,7 @@ final class CodedBody: TurnEndTarget {
         case .asItIs: return nil
         case .tooMany: decoder = .failure(.tooManyCodings)
         case .decode(let codings):
-            decoder = Result { () throws(ContentFailure) in try ContentDecoder(codings, limits: limits) }
+            decoder = Result { () throws(ContentFailure) in try ContentDecoder(codings: codings, limits: limits) }
         }
         self.load = load
         self.page = page

@@ -18,7 +18,7 @@ final class HandshakeChallenges: HandshakeDelegate {
     private let events: EventDispatcher?
 
     init(
-        _ task: URLSessionTask,
+        task: URLSessionTask,
         taskDelegate: (any URLSessionTaskDelegate)?,
         endpoint: Endpoint,
         in session: SessionCore

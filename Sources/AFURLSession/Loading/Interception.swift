@@ -47,7 +47,7 @@ final class Interception: StopsWithLoad {
     private var timer: DelayTimer?
 
     /// - Parameter context: That of the code that resumed the task.
-    init(_ interceptors: [any TaskInterceptor], in context: CallerContext) {
+    init(interceptors: [any TaskInterceptor], in context: CallerContext) {
         self.interceptors = interceptors
         self.context = context
     }

@@ -134,7 +134,7 @@ extension Load {
     @discardableResult
     func beginForeign(_ request: URLRequest) -> ForeignLoad {
         leaveTime()
-        let foreign = ForeignLoad(request, of: self)
+        let foreign = ForeignLoad(request: request, of: self)
         memory(beginningWith: request).foreign = foreign
         if isSuspended { foreign.pause(.suspended) }
         return foreign

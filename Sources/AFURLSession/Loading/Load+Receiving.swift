@@ -194,7 +194,7 @@ extension Load: TransferClient {
 
     private func codedBody(_ plan: ContentPlan) -> CodedBody? {
         CodedBody(
-            plan,
+            plan: plan,
             of: self,
             within: session.settings.content.limits,
             page: session.world.platform.contentPage.value,

@@ -50,7 +50,7 @@ final class Load {
     @exclusivity(unchecked) private var watchPlace: Int32 = -1
 
     init(
-        _ request: Result<WireRequest, RequestRejection>,
+        request: Result<WireRequest, RequestRejection>,
         body: TaskBody,
         snapshot: Lock<URLSessionTask.Snapshot>,
         consumer: any TaskConsumer,
@@ -141,7 +141,7 @@ final class Load {
         keepsMetrics = order.keepsMetrics
         priority = order.priority
         session.add(self)
-        if let events = session.events { trace = TaskTrace(task.taskIdentifier, events: events) }
+        if let events = session.events { trace = TaskTrace(task: task.taskIdentifier, events: events) }
         task.session.forgetMade(task)
     }
 

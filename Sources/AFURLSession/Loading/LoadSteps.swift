@@ -55,7 +55,7 @@ extension LoadSteps {
         let credentials = CredentialStep()
         let cache = CacheStep()
         let interceptors = InterceptorStep(settings.interception.kept.interceptors)
-        let classes = ProtocolClasses(settings.protocols, asksRegistered: asksRegisteredClasses, in: world)
+        let classes = ProtocolClasses(settings: settings.protocols, asksRegistered: asksRegisteredClasses, in: world)
 
         preparing = [EarliestDateStep(), interceptors]
         interceptorsPlace = 1

@@ -34,7 +34,7 @@ extension LoadView {
     /// The task's own delegate, as a pair with the session's if there is one.
     func listener(for own: any URLSessionTaskDelegate) -> any URLSessionTaskDelegate {
         guard let handle, let shared = session.delegate, shared !== own else { return own }
-        return DelegatePair(own, shared: shared, in: handle.session)
+        return DelegatePair(own: own, shared: shared, in: handle.session)
     }
 
     func memory(beginningWith request: URLRequest) -> LoadMemory {
@@ -139,7 +139,7 @@ extension LoadView {
     /// Asks the delegates about a server.
     func challenges(of endpoint: Endpoint) -> HandshakeChallenges? {
         handle.map {
-            HandshakeChallenges($0, taskDelegate: taskDelegate?.delegate, endpoint: endpoint, in: session)
+            HandshakeChallenges(task: $0, taskDelegate: taskDelegate?.delegate, endpoint: endpoint, in: session)
         }
     }
 

@@ -28,7 +28,7 @@ struct RequestSender {
         key.follow(session.settings.link.terms(for: request.ownLimits))
         load.leaveTime()
         let transfer = Transfer(
-            request,
+            request: request,
             key: key,
             pool: session.pool,
             loop: session.loop,
@@ -77,7 +77,7 @@ struct RequestSender {
         }
         guard let task = load.handle else { return }
         transfer.prepare()
-        BodyPreparer(task, of: load, on: session.world.platform).prepare(load.presentBody, of: request) {
+        BodyPreparer(task: task, of: load, on: session.world.platform).prepare(load.presentBody, of: request) {
             bodyReady($0, for: transfer)
         }
     }

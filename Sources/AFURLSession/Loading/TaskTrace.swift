@@ -17,7 +17,7 @@ final class TaskTrace: TransferObserver {
     /// The messages of a WebSocket, on the same terms.
     private(set) var messages: RecordedMessages?
 
-    init(_ task: Int, events: EventDispatcher) {
+    init(task: Int, events: EventDispatcher) {
         self.events = events
         self.task = task
         let limit = events.recorders.map(\.longestBody).max()

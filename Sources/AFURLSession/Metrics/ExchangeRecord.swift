@@ -45,7 +45,7 @@ struct ExchangeRecord {
         case .times(let times, let type): [attempt(times, sent: nil, type: type)]
         case .transfer(let transfer):
             transfer.formerAttempts.map {
-                ExchangeAttempt(request, sent: transfer.request, times: $0, fetchType: .networkLoad)
+                ExchangeAttempt(request: request, sent: transfer.request, times: $0, fetchType: .networkLoad)
             }
                 + [attempt(transfer.times, sent: transfer.request, type: transfer.times.fetchType(response))]
         }
@@ -56,7 +56,7 @@ struct ExchangeRecord {
         sent: WireRequest?,
         type: URLSessionTaskMetrics.ResourceFetchType
     ) -> ExchangeAttempt {
-        ExchangeAttempt(request, sent: sent, times: times, fetchType: type, response: response, proof: proof)
+        ExchangeAttempt(request: request, sent: sent, times: times, fetchType: type, response: response, proof: proof)
     }
 
     /// The same with its end, and with the bytes delivered since, if the response came from the cache.
@@ -90,7 +90,7 @@ struct ExchangeAttempt: Sendable {
     let proof: DigestAnswer.Proof
 
     init(
-        _ request: URLRequest,
+        request: URLRequest,
         sent: WireRequest?,
         times: TransferTimes,
         fetchType: URLSessionTaskMetrics.ResourceFetchType,

@@ -15,7 +15,7 @@ struct TransactionDates: Sendable {
     let responseStart: Date?
     let responseEnd: Date?
 
-    init(_ times: TransferTimes, clock: WallClock) {
+    init(times: TransferTimes, clock: WallClock) {
         let phases = TransferPhases(times)
         fetchStart = clock.date(of: phases.fetchStarted)
         lookupStart = clock.date(ofPhase: phases.lookupStarted)

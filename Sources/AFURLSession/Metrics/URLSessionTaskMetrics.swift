@@ -49,7 +49,7 @@ public final class URLSessionTaskMetrics: NSObject, Sendable {
     /// challenge of a server or proxy, each attempt on another connection, and each response of the cache. In order.
     /// Empty for a task that was cancelled before it looked for a connection.
     public var transactionMetrics: [URLSessionTaskTransactionMetrics] {
-        (transactions.value ?? transactions.set(Transactions(exchanges, clock: clock))).metrics
+        (transactions.value ?? transactions.set(Transactions(exchanges: exchanges, clock: clock))).metrics
     }
     /// From the task's first resumption to its completion.
     public var taskInterval: DateInterval { DateInterval(start: clock.date(of: started), end: clock.date(of: ended)) }
@@ -73,7 +73,7 @@ public final class URLSessionTaskMetrics: NSObject, Sendable {
             case .one(let times, let sent, let request, let response):
                 [
                     ExchangeAttempt(
-                        request,
+                        request: request,
                         sent: sent,
                         times: times,
                         fetchType: times.fetchType(response),
@@ -88,8 +88,8 @@ public final class URLSessionTaskMetrics: NSObject, Sendable {
     private final class Transactions: Sendable {
         let metrics: [URLSessionTaskTransactionMetrics]
 
-        init(_ exchanges: Exchanges, clock: WallClock) {
-            metrics = exchanges.attempts.map { URLSessionTaskTransactionMetrics($0, clock: clock) }
+        init(exchanges: Exchanges, clock: WallClock) {
+            metrics = exchanges.attempts.map { URLSessionTaskTransactionMetrics(attempt: $0, clock: clock) }
         }
     }
 

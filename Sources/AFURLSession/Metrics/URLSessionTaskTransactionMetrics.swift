@@ -97,9 +97,9 @@ public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
     /// Always false: the session connects with TCP, and each connection has one path.
     public var isMultipath: Bool { false }
 
-    init(_ attempt: ExchangeAttempt, clock: WallClock) {
+    init(attempt: ExchangeAttempt, clock: WallClock) {
         let times = attempt.times
-        let dates = TransactionDates(times, clock: clock)
+        let dates = TransactionDates(times: times, clock: clock)
         let http = attempt.fetchType == .networkLoad ? attempt.response as? HTTPURLResponse : nil
         request = attempt.request
         response = attempt.response

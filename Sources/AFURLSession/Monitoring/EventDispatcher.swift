@@ -28,7 +28,7 @@ final class EventDispatcher: ConnectionObserver, Sendable {
     private let run: @Sendable (@escaping @Sendable () -> Void) -> Void
 
     /// Nil if the session has no monitors.
-    init?(_ monitors: [any SessionEventMonitor], in world: World) {
+    init?(monitors: [any SessionEventMonitor], in world: World) {
         guard !monitors.isEmpty else { return nil }
         recorders = monitors.compactMap { $0 as? HARRecorder }
         self.monitors = monitors.filter { !($0 is HARRecorder) }
@@ -42,7 +42,7 @@ final class EventDispatcher: ConnectionObserver, Sendable {
 
     func post(_ kind: SessionEvent.Kind, task: Int? = nil, exchange: Int? = nil, connection: Int? = nil) {
         guard !monitors.isEmpty else { return }
-        let event = SessionEvent(kind, date: Date(), task: task, exchange: exchange, connection: connection)
+        let event = SessionEvent(kind: kind, date: Date(), task: task, exchange: exchange, connection: connection)
         let isNew = mailbox.withLock { mailbox in
             mailbox.add(event)
             defer { mailbox.isAnnounced = true }
@@ -71,7 +71,7 @@ final class EventDispatcher: ConnectionObserver, Sendable {
 }
 
 extension EventDispatcher {
-    func connection(_ number: Int, _ event: TransportEvent) {
+    func connection(_ number: Int, reported event: TransportEvent) {
         post(SessionEvent.Kind(event), connection: number)
         guard case .tlsEnded(let report) = event else { return }
         for flaw in report.toleratedFlaws { post(.authorityFlawTolerated(message: flaw.message), connection: number) }
@@ -119,7 +119,7 @@ extension EventDispatcher.Mailbox {
 
     fileprivate mutating func noteMissed() {
         guard missed > 0 else { return }
-        waiting.append(SessionEvent(.missed(count: missed), date: Date()))
+        waiting.append(SessionEvent(kind: .missed(count: missed), date: Date()))
         missed = 0
     }
 }

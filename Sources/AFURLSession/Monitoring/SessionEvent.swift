@@ -18,7 +18,7 @@ public struct SessionEvent: Sendable {
     /// What happened.
     public let kind: Kind
 
-    init(_ kind: Kind, date: Date, task: Int? = nil, exchange: Int? = nil, connection: Int? = nil) {
+    init(kind: Kind, date: Date, task: Int? = nil, exchange: Int? = nil, connection: Int? = nil) {
         self.kind = kind
         self.date = date
         self.task = task

@@ -79,14 +79,14 @@ public final class NetworkMonitor: Sendable {
         _ handler: @escaping @Sendable (NetworkPath) -> Void
     ) -> Observation {
         let executor = world.callbackExecutor
-        let subscriber = PathSubscriber(target, finding: finding)
+        let subscriber = PathSubscriber(target: target, finding: finding)
         let lane = DispatchQueue(label: "AFURLSession.network", target: queue)
         subscriber.begin { [weak subscriber] path in
             // Looks on the queue whether the observation is over, so that no call comes after its end.
             let call: @Sendable () -> Void = { [weak subscriber] in if subscriber?.isOver == false { handler(path) } }
             if let executor { executor.run([.block(call)]) } else { lane.async(execute: call) }
         }
-        return Observation(subscriber, in: world, current: { [self] in currentPath })
+        return Observation(subscriber: subscriber, in: world, current: { [self] in currentPath })
     }
 
     /// The path, and then each other one.
@@ -95,9 +95,9 @@ public final class NetworkMonitor: Sendable {
     /// the monitor. A slow reader misses paths in between, but never the latest.
     public var paths: AsyncStream<NetworkPath> {
         AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
-            let subscriber = PathSubscriber(target, finding: finding)
+            let subscriber = PathSubscriber(target: target, finding: finding)
             subscriber.begin { continuation.yield($0) }
-            let observation = Observation(subscriber, in: world, current: { [self] in currentPath })
+            let observation = Observation(subscriber: subscriber, in: world, current: { [self] in currentPath })
             continuation.onTermination = { _ in observation.cancel() }
         }
     }
@@ -109,7 +109,7 @@ extension NetworkMonitor {
         private let subscriber: PathSubscriber
         private let world: World
 
-        fileprivate init(_ subscriber: PathSubscriber, in world: World, current: @Sendable () -> NetworkPath) {
+        fileprivate init(subscriber: PathSubscriber, in world: World, current: @Sendable () -> NetworkPath) {
             self.subscriber = subscriber
             self.world = world
             guard world.unavailability() == nil else {

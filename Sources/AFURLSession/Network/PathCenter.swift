@@ -45,7 +45,7 @@ final class PathCenter: ChangeMonitorClient, TimerTarget {
         // Watch first, so that no change falls between the reading and the watching.
         if ticket == nil { ticket = changes.value.watch(for: self) }
         let lookup = HostLookup(subscriber, loop: loop, resolver: resolver) { [weak self] in self?.readSoon() }
-        let watch = PathWatch(subscriber, lookup: lookup, since: readings + 1)
+        let watch = PathWatch(subscriber: subscriber, lookup: lookup, since: readings + 1)
         watches.append(watch)
         if let lookup { lookup.begin() } else { readSoon() }
     }

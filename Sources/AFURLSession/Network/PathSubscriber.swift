@@ -15,7 +15,7 @@ final class PathSubscriber: Sendable {
     let finding: Lock<HostFinding>
     private let state = Lock(State())
 
-    init(_ target: PathTarget, finding: Lock<HostFinding>) {
+    init(target: PathTarget, finding: Lock<HostFinding>) {
         self.target = target
         self.finding = finding
     }

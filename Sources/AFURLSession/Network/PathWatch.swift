@@ -9,7 +9,7 @@ final class PathWatch {
     private var latest: NetworkPath?
 
     /// - Parameter since: The first reading that is new enough for this subscriber.
-    init(_ subscriber: PathSubscriber, lookup: HostLookup?, since: Int) {
+    init(subscriber: PathSubscriber, lookup: HostLookup?, since: Int) {
         self.subscriber = subscriber
         self.lookup = lookup
         self.since = since

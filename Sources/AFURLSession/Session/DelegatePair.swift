@@ -12,7 +12,7 @@ final class DelegatePair: Sendable {
     let shared: any URLSessionDelegate
     private let session: URLSession
 
-    init(_ own: any URLSessionTaskDelegate, shared: any URLSessionDelegate, in session: URLSession) {
+    init(own: any URLSessionTaskDelegate, shared: any URLSessionDelegate, in session: URLSession) {
         self.own = own
         self.shared = shared
         self.session = session

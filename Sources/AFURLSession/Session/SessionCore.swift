@@ -88,9 +88,9 @@ final class SessionCore {
         deadlines = DeadlineWatch(loop: world.loop)
         cookies = settings.cookies.setsCookies && settings.cookies.policy != .never ? settings.cookies.storage : nil
         steps = LoadSteps(for: settings, asksRegisteredClasses: asksRegisteredClasses, in: world)
-        cache = CacheAccess(settings.cache.cache, in: world)
+        cache = CacheAccess(cache: settings.cache.cache, in: world)
         scopes = SessionScopes(settings)
-        proven = ProvenCredentials(settings.credentials) {
+        proven = ProvenCredentials(settings: settings.credentials) {
             var generator = SystemRandomNumberGenerator()
             return (0..<16).map { _ in UInt8.random(in: 0...255, using: &generator) }
         }
@@ -99,7 +99,7 @@ final class SessionCore {
         self.rules = rules
         appliedRules = rules.number
         security = SessionSecurity(rules.tls, connectionsPerHost: settings.pool.maximumConnectionsPerHost)
-        self.proxies = SessionProxies(proxies, connectionsPerHost: settings.pool.maximumConnectionsPerHost)
+        self.proxies = SessionProxies(rules: proxies, connectionsPerHost: settings.pool.maximumConnectionsPerHost)
         pool = ConnectionPool(platform: world.platform, settings: settings.pool, observer: events)
         outbox = CallbackOutbox(loop: world.loop, executor: callbacks)
         mainOutbox = CallbackOutbox(loop: world.loop, executor: MainQueueExecutor(loop: world.loop))
@@ -275,7 +275,7 @@ final class SessionCore {
     /// Takes the program's cache, if the program has set another one and the session follows it.
     private func updateCache() {
         guard case .present = settings.cache, case let shared = URLCache.shared, shared !== cache.cache else { return }
-        cache = CacheAccess(shared, in: world)
+        cache = CacheAccess(cache: shared, in: world)
     }
 
     /// Makes new requests use new connections, and forgets what the session has learnt and stored.

@@ -8,7 +8,7 @@ final class SessionProxies {
     private var securities: [Int: SessionSecurity] = [:]
     private var lastNamed: ProxyRoute?
 
-    init(_ rules: ProxySelection, connectionsPerHost: Int) {
+    init(rules: ProxySelection, connectionsPerHost: Int) {
         self.rules = rules
         self.connectionsPerHost = connectionsPerHost
     }

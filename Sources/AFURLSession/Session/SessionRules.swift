@@ -57,7 +57,7 @@ final class RulesWatch: ServerEvaluatorObserver {
     ///   - rules: The rules that it watches.
     ///   - proxies: How connections to proxies are secured: their evaluators may change as well.
     ///   - apply: Called after each change, on the thread that has made it.
-    init(_ rules: SessionRules, proxies: [TLSConfiguration], apply: @escaping @Sendable () -> Void) {
+    init(rules: SessionRules, proxies: [TLSConfiguration], apply: @escaping @Sendable () -> Void) {
         self.rules = rules
         self.apply = apply
         for tls in [rules.tls] + proxies { tls.evaluator?.add(self) }

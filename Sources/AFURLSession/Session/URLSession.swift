@@ -139,7 +139,7 @@ public final class URLSession: NSObject, Sendable {
         let inPlace = queue == nil && settings.callsBackOnNetworkThread ? LoopExecutor() : nil
         callbacks =
             world.callbackExecutor ?? inPlace
-            ?? OperationQueueExecutor(delegateQueue, shortcut: own, for: world.loop)
+            ?? OperationQueueExecutor(queue: delegateQueue, shortcut: own, for: world.loop)
         ownConfiguration = URLSessionConfiguration(settings)
         self.holdsDelegate = holdsDelegate
         let stateDelegate = delegate as? any URLSessionTaskStateDelegate
@@ -148,7 +148,7 @@ public final class URLSession: NSObject, Sendable {
             lent == nil ? State(delegate: delegate, stateDelegate: stateDelegate) : State(lent: lent)
         )
         tellsTaskStates = stateDelegate != nil
-        let events = EventDispatcher(settings.monitoring.monitors, in: world)
+        let events = EventDispatcher(monitors: settings.monitoring.monitors, in: world)
         self.events = events
         rules = SessionRules(settings.tls)
         let agent = headers.all.firstField("User-Agent")
@@ -167,7 +167,7 @@ public final class URLSession: NSObject, Sendable {
             ),
             on: world.loop
         )
-        rulesWatch = RulesWatch(rules, proxies: proxies.allTLS) { [world, core] in
+        rulesWatch = RulesWatch(rules: rules, proxies: proxies.allTLS) { [world, core] in
             // The child of a fork has no loop, and must not touch the lock of its inbox.
             guard world.unavailability() == nil else { return }
             world.enqueue { core.value.followRules() }

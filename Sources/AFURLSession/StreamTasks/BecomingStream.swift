@@ -23,7 +23,7 @@ extension Load {
         if task.state == .canceling { return fail(.cancelled) }
         if isComplete || !giveConnection(to: connector, after: chunks) {
             // Reads only: the server would take what is written for another request.
-            connector.take(.tookBody, with: BodyChannel(chunks, of: self), of: self)
+            connector.take(.tookBody, with: BodyChannel(pieces: chunks, of: self), of: self)
             unpause(.unanswered)
             if isComplete { finishReceiving() }
         }
@@ -37,7 +37,7 @@ extension Load {
             let channel = transfer.surrenderChannel()
         else { return false }
         let secured = transfer.key.security == nil ? nil : channel as? TLSChannel
-        let early = chunks.isEmpty ? channel : EarlyChannel(chunks, before: channel)
+        let early = chunks.isEmpty ? channel : EarlyChannel(chunks: chunks, before: channel)
         let number = transfer.times.connection?.number
         connector.take(
             secured == nil ? .tookConnection : .tookSecured,

@@ -16,7 +16,7 @@ final class BodyChannel: ByteChannel {
     private var isContinuing = false
     private weak var load: Load?
 
-    init(_ pieces: [Data], of load: Load) {
+    init(pieces: [Data], of load: Load) {
         unread = Backlog(pieces.flatMap { $0 })
         // The task's former consumer may have stopped the server.
         isFull = unread.count >= BodyChannel.highWater

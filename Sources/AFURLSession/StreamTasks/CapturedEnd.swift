@@ -24,7 +24,7 @@ final class CapturedEnd: ChannelHandler {
     ///   - cutShort: Called at the end of the bytes. Returns an error if the peer has not ended them properly.
     ///   - closed: Called when the connection has been closed.
     init(
-        _ channel: any ByteChannel,
+        channel: any ByteChannel,
         on loop: EventLoop,
         spare: ReadBuffer,
         patience: LoopInterval,
@@ -144,7 +144,7 @@ final class CapturedEnd: ChannelHandler {
     /// Limits how long a peer that accepts no bytes keeps the connection.
     private func startDeadline() {
         guard deadline == nil else { return }
-        deadline = PausableTimer(patience, on: loop) { [weak self] in self?.close() }
+        deadline = PausableTimer(after: patience, on: loop) { [weak self] in self?.close() }
         deadline?.start()
     }
 

@@ -7,7 +7,7 @@ final class CapturedLink: Sendable {
     private let state: CapturedState
     private let end: LoopBound<CapturedEnd>
 
-    init(_ end: CapturedEnd, on loop: EventLoop) {
+    init(end: CapturedEnd, on loop: EventLoop) {
         state = end.state
         self.end = LoopBound(confined: end, on: loop)
     }

@@ -7,7 +7,7 @@ final class EarlyChannel: ByteChannel, ChannelHandler {
     let channel: any ByteChannel
     private var early: Data
 
-    init(_ chunks: [Data], before channel: any ByteChannel) {
+    init(chunks: [Data], before channel: any ByteChannel) {
         early = chunks.reduce(into: Data()) { $0.append($1) }
         self.channel = channel
         channel.handler = self

@@ -41,6 +41,6 @@ extension URLSession {
     ///   - port: From 1 to 65535.
     public func streamTask(withHostName hostname: String, port: Int) -> URLSessionStreamTask {
         let address = StreamAddress(host: hostname, port: port)
-        return make { URLSessionStreamTask(to: address, $0, in: self) }
+        return make { URLSessionStreamTask(to: address, identifier: $0, in: self) }
     }
 }

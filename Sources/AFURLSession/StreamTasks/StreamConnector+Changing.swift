@@ -42,7 +42,7 @@ extension StreamConnector: HandshakeClient, HandshakeAsker {
         session.world.platform.trustStores.prefetch(security.configuration.anchors)
         let raw = early?.channel ?? channel
         let handshake = Handshake(
-            raw,
+            on: raw,
             to: key,
             under: security,
             platform: session.world.platform,
@@ -75,7 +75,7 @@ extension StreamConnector: HandshakeClient, HandshakeAsker {
     func chooseDelegate() -> (any HandshakeDelegate)? { load?.handshakeDelegate }
 
     func handshakeSucceeded(_ handshake: Handshake, channel: TLSChannel) {
-        if let connection { load?.session.events?.connection(connection, .tlsEnded(handshake.report)) }
+        if let connection { load?.session.events?.connection(connection, reported: .tlsEnded(handshake.report)) }
         self.handshake = nil
         guard take(.handshakeDone) == .use else { return channel.close() }
         secured = channel
@@ -117,7 +117,7 @@ extension StreamConnector: HandshakeClient, HandshakeAsker {
         let (session, tolerates) = (load.session, toleratesMissingCloseNotify)
         let events = session.events
         let end = CapturedEnd(
-            channel,
+            channel: channel,
             on: session.loop,
             spare: session.world.readBuffer.value,
             patience: session.requestTimeout
@@ -138,7 +138,7 @@ extension StreamConnector: HandshakeClient, HandshakeAsker {
         }
         if machine.state.writing == .closed { end.outputIsClosed() }
         self.channel = nil
-        let link = CapturedLink(end, on: session.loop)
+        let link = CapturedLink(end: end, on: session.loop)
         // The channel does not report again that it is readable.
         end.move()
         return link

@@ -65,7 +65,7 @@ extension StreamConnector: ChannelHandler {
                     // The TLS channel still holds encrypted bytes that the kernel has not taken.
                     guard channel.isFlushed else { return }
                     schedule.outgoingDone()
-                    finish(write, nil, in: load.session)
+                    finish(write, error: nil, in: load.session)
                     continue
                 }
                 guard channel.isWritable else { return }
@@ -97,13 +97,13 @@ extension StreamConnector: ChannelHandler {
             while case .read(let read)? = schedule.nextIncoming, channel.isReadable {
                 let (result, _) = fill(read, from: channel, for: load)
                 guard case .bytes = result else { break }
-                if read.isFull { done(read, false, for: load) }
+                if read.isFull { done(read, isAtEnd: false, for: load) }
             }
             if case .read(let read)? = schedule.nextIncoming, read.isEnough, !read.data.isEmpty {
-                done(read, false, for: load)
+                done(read, isAtEnd: false, for: load)
             }
         }
-        load.fail(loadError(error, .sending))
+        load.fail(loadError(error, during: .sending))
     }
 
     // MARK: - Reading
@@ -124,12 +124,12 @@ extension StreamConnector: ChannelHandler {
             return true
         case .read(let read)?:
             if read.isFull {
-                done(read, false, for: load)
+                done(read, isAtEnd: false, for: load)
                 return true
             }
             if channel.isReadable { return take(read, from: channel, for: load) }
             guard read.isEnough else { return false }
-            done(read, false, for: load)
+            done(read, isAtEnd: false, for: load)
             return true
         }
     }
@@ -141,10 +141,10 @@ extension StreamConnector: ChannelHandler {
         case .bytes: return true
         case .wouldBlock:
             guard read.isEnough else { return false }
-            done(read, false, for: load)
+            done(read, isAtEnd: false, for: load)
             return true
         case .end: inputEnded(for: load)
-        case .failed: if let error { load.fail(loadError(error, .receivingBody)) }
+        case .failed: if let error { load.fail(loadError(error, during: .receivingBody)) }
         }
         return false
     }
@@ -167,9 +167,9 @@ extension StreamConnector: ChannelHandler {
         }
     }
 
-    private func done(_ read: StreamRead, _ isAtEnd: Bool, for load: Load) {
+    private func done(_ read: StreamRead, isAtEnd: Bool, for load: Load) {
         schedule.incomingDone()
-        finish(read, isAtEnd, nil, in: load.session)
+        finish(read, isAtEnd: isAtEnd, error: nil, in: load.session)
     }
 
     /// Completes all reads with the bytes there are: no more will come.
@@ -178,7 +178,7 @@ extension StreamConnector: ChannelHandler {
             return load.fail(.transfer(.cutShort))
         }
         guard take(.inputEnded) == .endReading else { return }
-        for read in schedule.takePresentReads() { finish(read, true, nil, in: load.session) }
+        for read in schedule.takePresentReads() { finish(read, isAtEnd: true, error: nil, in: load.session) }
         readingIsClosed(for: load)
     }
 
@@ -199,14 +199,14 @@ extension StreamConnector: ChannelHandler {
         case .bytes: return true
         case .wouldBlock: break
         case .end: take(.inputEnded)
-        case .failed(let error): load.fail(loadError(error, .receivingBody))
+        case .failed(let error): load.fail(loadError(error, during: .receivingBody))
         }
         return false
     }
 
     // MARK: - Errors
 
-    private func loadError(_ error: SystemCallError, _ phase: TransferPhase) -> LoadError {
+    private func loadError(_ error: SystemCallError, during phase: TransferPhase) -> LoadError {
         guard let secured, let failure = secured.failure else { return .transfer(.channel(error, phase)) }
         let identity: TransferError.Identification =
             secured.engine.wasAskedForIdentity ? (secured.engine.hasShownIdentity ? .shown : .withheld) : .notAsked

@@ -93,8 +93,8 @@ final class StreamConnector: TaskConsumer {
         if let lost { session.events?.post(.connectionClosed, connection: lost) }
         (attempt, handshake, channel, secured) = (nil, nil, nil, nil)
         let (reads, writes) = (schedule.takeReads(), schedule.takeWrites())
-        for read in reads { finish(read, false, ending ?? closedError(.reading), in: session) }
-        for write in writes { finish(write, ending ?? closedError(.writing), in: session) }
+        for read in reads { finish(read, isAtEnd: false, error: ending ?? closedError(.reading), in: session) }
+        for write in writes { finish(write, error: ending ?? closedError(.writing), in: session) }
         self.load = nil
         return action == .end && load.tellEnd()
     }
@@ -102,7 +102,9 @@ final class StreamConnector: TaskConsumer {
     // MARK: - Operations
 
     func add(_ read: StreamRead, in session: SessionCore) {
-        guard take(.readAsked) == .queue else { return finish(read, false, reason(.reading), in: session) }
+        guard take(.readAsked) == .queue else {
+            return finish(read, isAtEnd: false, error: reason(.reading), in: session)
+        }
         schedule.add(incoming: .read(read))
         read.clock = clock(of: read.interval, in: session) { [weak self, weak read] in
             if let read { self?.endOverdue(read) }
@@ -111,7 +113,7 @@ final class StreamConnector: TaskConsumer {
     }
 
     func add(_ write: StreamWrite, in session: SessionCore) {
-        guard take(.writeAsked) == .queue else { return finish(write, reason(.writing), in: session) }
+        guard take(.writeAsked) == .queue else { return finish(write, error: reason(.writing), in: session) }
         schedule.add(outgoing: .write(write))
         write.clock = clock(of: write.interval, in: session) { [weak self, weak write] in
             if let write { self?.endOverdue(write) }
@@ -124,7 +126,7 @@ final class StreamConnector: TaskConsumer {
     func secure() { ask(.changeAsked) { $0.add(change: .secured) } }
     func capture() { ask(.changeAsked) { $0.add(change: .captured) } }
 
-    private func ask(_ event: StreamMachine.Event, _ add: (inout StreamSchedule<StreamRead, StreamWrite>) -> Void) {
+    private func ask(_ event: StreamMachine.Event, add: (inout StreamSchedule<StreamRead, StreamWrite>) -> Void) {
         guard take(event) == .queue else { return }
         add(&schedule)
         proceed()
@@ -145,7 +147,7 @@ final class StreamConnector: TaskConsumer {
 
     // MARK: - Completing operations
 
-    func finish(_ read: StreamRead, _ isAtEnd: Bool, _ error: (any Error)?, in session: SessionCore) {
+    func finish(_ read: StreamRead, isAtEnd: Bool, error: (any Error)?, in session: SessionCore) {
         read.clock?.stop()
         read.clock = nil
         let data = error != nil && read.data.isEmpty ? nil : read.data
@@ -153,7 +155,7 @@ final class StreamConnector: TaskConsumer {
         (read.isAwaited ? session.resumptions : session.outbox).post(.block { handler(data, isAtEnd, error) })
     }
 
-    func finish(_ write: StreamWrite, _ error: (any Error)?, in session: SessionCore) {
+    func finish(_ write: StreamWrite, error: (any Error)?, in session: SessionCore) {
         write.clock?.stop()
         write.clock = nil
         let handler = write.handler
@@ -162,11 +164,11 @@ final class StreamConnector: TaskConsumer {
 
     /// Completes all reads with an error: no more will come, or a caller could misread what comes after a gap.
     func failReads(_ error: LoadError, of load: Load) {
-        for read in schedule.takeReads() { finish(read, false, load.urlError(error), in: load.session) }
+        for read in schedule.takeReads() { finish(read, isAtEnd: false, error: load.urlError(error), in: load.session) }
     }
 
     func failWrites(_ error: LoadError, of load: Load) {
-        for write in schedule.takeWrites() { finish(write, load.urlError(error), in: load.session) }
+        for write in schedule.takeWrites() { finish(write, error: load.urlError(error), in: load.session) }
     }
 
     /// Why a direction was given up; nil if neither was.
@@ -193,11 +195,11 @@ final class StreamConnector: TaskConsumer {
     }
 
     /// A clock that runs from now on, if the task does.
-    private func clock(of interval: LoopInterval?, in session: SessionCore, _ over: @escaping () -> Void)
+    private func clock(of interval: LoopInterval?, in session: SessionCore, over: @escaping () -> Void)
         -> PausableTimer?
     {
         guard let interval else { return nil }
-        let clock = PausableTimer(interval, on: session.loop, over: over)
+        let clock = PausableTimer(after: interval, on: session.loop, over: over)
         if let load, !load.isSuspended { clock.start() }
         return clock
     }
@@ -223,10 +225,10 @@ final class StreamConnector: TaskConsumer {
     }
 
     /// Limits how long the present change of the connection may take.
-    func startPatience(_ interval: LoopInterval, _ over: @escaping () -> Void) {
+    func startPatience(_ interval: LoopInterval, over: @escaping () -> Void) {
         guard let load else { return }
         stopPatience()
-        patience = clock(of: interval, in: load.session, over)
+        patience = clock(of: interval, in: load.session, over: over)
     }
 
     func stopPatience() {

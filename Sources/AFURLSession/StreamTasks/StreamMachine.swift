@@ -218,10 +218,10 @@ struct StreamMachine {
 
     /// Why an event is impossible in a state.
     static func objection(to event: Event, in state: State) -> String {
-        "\(event) while \(state.phase), reading \(state.reading), writing \(state.writing): \(reason(event, state))"
+        "\(event) while \(state.phase), reading \(state.reading), writing \(state.writing): \(reason(event, in: state))"
     }
 
-    private static func reason(_ event: Event, _ state: State) -> String {
+    private static func reason(_ event: Event, in state: State) -> String {
         switch event {
         case .start, .tookConnection, .tookSecured, .tookBody: return "a task gets one connection"
         case .connected: return "no connection is being made"

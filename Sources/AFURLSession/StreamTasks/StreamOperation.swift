@@ -12,7 +12,7 @@ final class StreamWrite {
     var sent = 0
     var clock: PausableTimer?
 
-    init(_ data: Data, _ timeout: Double, isAwaited: Bool, _ handler: @escaping Handler) {
+    init(_ data: Data, timeout: Double, isAwaited: Bool, handler: @escaping Handler) {
         self.data = data
         interval = LoopInterval.limit(timeout)
         self.isAwaited = isAwaited

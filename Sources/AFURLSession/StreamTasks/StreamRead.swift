@@ -13,7 +13,7 @@ final class StreamRead {
     var data = Data()
     var clock: PausableTimer?
 
-    init(_ minimum: Int, _ maximum: Int, _ timeout: Double, isAwaited: Bool, _ handler: @escaping Handler) {
+    init(minimum: Int, maximum: Int, timeout: Double, isAwaited: Bool, handler: @escaping Handler) {
         self.maximum = max(0, maximum)
         self.minimum = min(max(0, minimum), self.maximum)
         interval = LoopInterval.limit(timeout)

@@ -4,7 +4,7 @@ import AFWire
 public import Foundation
 
 extension URLSessionStreamTask {
-    convenience init(to address: StreamAddress, _ identifier: Int, in session: URLSession) {
+    convenience init(to address: StreamAddress, identifier: Int, in session: URLSession) {
         self.init(address.frozen, identifier: identifier, in: session, consumer: StreamConnector())
     }
 
@@ -40,7 +40,7 @@ extension URLSessionStreamTask {
         timeout: TimeInterval,
         completionHandler: @escaping @Sendable (Data?, Bool, (any Error)?) -> Void
     ) {
-        read(minBytes, maxBytes, timeout, isAwaited: false, completionHandler)
+        read(atLeast: minBytes, atMost: maxBytes, timeout: timeout, isAwaited: false, handler: completionHandler)
     }
 
     /// Reads some bytes. Independent of the delegate queue; cancelling the Swift task cancels this one.
@@ -56,22 +56,31 @@ extension URLSessionStreamTask {
         timeout: TimeInterval
     ) async throws -> (Data?, Bool) {
         try await awaited { [self] answer in
-            read(minBytes, maxBytes, timeout, isAwaited: true) { data, isAtEnd, error in
+            read(atLeast: minBytes, atMost: maxBytes, timeout: timeout, isAwaited: true) { data, isAtEnd, error in
                 answer(error.map(Result.failure) ?? .success((data, isAtEnd)))
             }
         }
     }
 
     private func read(
-        _ minBytes: Int,
-        _ maxBytes: Int,
-        _ timeout: TimeInterval,
+        atLeast minBytes: Int,
+        atMost maxBytes: Int,
+        timeout: TimeInterval,
         isAwaited: Bool,
-        _ handler: @escaping StreamRead.Handler
+        handler: @escaping StreamRead.Handler
     ) {
         if let error = unavailability { return handler(nil, false, error) }
         ask { connector, session in
-            connector.add(StreamRead(minBytes, maxBytes, timeout, isAwaited: isAwaited, handler), in: session)
+            connector.add(
+                StreamRead(
+                    minimum: minBytes,
+                    maximum: maxBytes,
+                    timeout: timeout,
+                    isAwaited: isAwaited,
+                    handler: handler
+                ),
+                in: session
+            )
         }
     }
 
@@ -98,21 +107,20 @@ extension URLSessionStreamTask {
         timeout: TimeInterval,
         completionHandler: @escaping @Sendable ((any Error)?) -> Void
     ) {
-        write(data, timeout, isAwaited: false, completionHandler)
+        write(data, timeout: timeout, isAwaited: false, handler: completionHandler)
     }
 
     /// Writes all of `data`. Independent of the delegate queue; cancelling the Swift task cancels this one.
     public func write(_ data: Data, timeout: TimeInterval) async throws {
         try await awaited { [self] answer in
-            write(data, timeout, isAwaited: true) { answer($0.map(Result.failure) ?? .success(())) }
+            write(data, timeout: timeout, isAwaited: true) { answer($0.map(Result.failure) ?? .success(())) }
         }
     }
 
-    private func write(_ data: Data, _ timeout: TimeInterval, isAwaited: Bool, _ handler: @escaping StreamWrite.Handler)
-    {
+    private func write(_ data: Data, timeout: TimeInterval, isAwaited: Bool, handler: @escaping StreamWrite.Handler) {
         if let error = unavailability { return handler(error) }
         ask { connector, session in
-            connector.add(StreamWrite(data, timeout, isAwaited: isAwaited, handler), in: session)
+            connector.add(StreamWrite(data, timeout: timeout, isAwaited: isAwaited, handler: handler), in: session)
         }
     }
 

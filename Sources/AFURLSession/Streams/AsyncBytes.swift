@@ -161,13 +161,13 @@ extension URLSession {
                 request,
                 identifier: identifier,
                 in: self,
-                consumer: StreamConsumer(mailbox, expecting: content, isApart: isApart)
+                consumer: StreamConsumer(mailbox: mailbox, expecting: content, isApart: isApart)
             ) { _, _, error in
                 for waiter in mailbox.end(error) { waiter.resume() }
             }
         }
         task.delegate = delegate
-        let source = ByteSource(task, mailbox: mailbox)
+        let source = ByteSource(task: task, mailbox: mailbox)
         task.resume()
         return (AsyncBytes(source: source), try await source.response())
     }

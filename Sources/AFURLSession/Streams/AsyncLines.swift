@@ -29,7 +29,7 @@ extension URLSession.AsyncBytes {
         /// Begins, or goes on, to read.
         public func makeAsyncIterator() -> AsyncIterator {
             let advice = "Use lines(limit:), or read the body in chunks."
-            return AsyncIterator(reader: LineReader(source, limit: limit, advice: advice))
+            return AsyncIterator(reader: LineReader(source: source, limit: limit, advice: advice))
         }
 
         /// Reads line by line.

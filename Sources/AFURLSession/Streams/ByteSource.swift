@@ -9,7 +9,7 @@ final class ByteSource: Sendable {
     /// How many iterators exist.
     private let readers = Lock(0)
 
-    init(_ task: URLSessionDataTask, mailbox: StreamMailbox) {
+    init(task: URLSessionDataTask, mailbox: StreamMailbox) {
         self.task = task
         self.mailbox = mailbox
     }

@@ -98,7 +98,7 @@ public struct JSONLines<Value: Decodable & Sendable>: AsyncSequence, Sendable {
         private mutating func nextValue(isolation actor: isolated (any Actor)?) async throws -> Value? {
             if lines == nil {
                 let advice = "Raise the limit of jsonLines if you expect such values."
-                lines = LineReader(try await values.open().source, limit: values.limit, advice: advice)
+                lines = LineReader(source: try await values.open().source, limit: values.limit, advice: advice)
             }
             while let line = try await lines?.next(actor, form: { $0 }) {
                 number += 1

@@ -13,7 +13,7 @@ struct LineReader {
     private let limit: Int
 
     /// - Parameter limit: The longest line in bytes. Less than 0 means 0.
-    init(_ source: ByteSource, limit: Int, advice: String) {
+    init(source: ByteSource, limit: Int, advice: String) {
         reader = ByteReader(source)
         self.limit = max(limit, 0)
         splitter = LineSplitter(limit: self.limit)

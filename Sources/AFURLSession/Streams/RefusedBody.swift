@@ -17,7 +17,7 @@ final class RefusedBody: TimerTarget {
     private var timer: TimerID?
 
     init(
-        _ response: HTTPURLResponse,
+        response: HTTPURLResponse,
         cause: ResponseRefusal.Cause,
         for content: ResponseRefusal.Content,
         of load: Load
@@ -36,7 +36,7 @@ final class RefusedBody: TimerTarget {
     }
 
     func error(isComplete: Bool) -> LoadError {
-        let refused = RefusedResponse(response, body: body, isComplete: isComplete)
+        let refused = RefusedResponse(response: response, body: body, isComplete: isComplete)
         return .refused(ResponseRefusal(refused, cause: cause, for: content))
     }
 

@@ -21,7 +21,7 @@ final class StreamConsumer: TaskConsumer {
     /// No program asks for the events of the past, and the page at the same URL is another response.
     var caching: ResponseCaching { content == .events ? .apart : .always }
 
-    init(_ mailbox: StreamMailbox, expecting content: ResponseRefusal.Content?, isApart: Bool) {
+    init(mailbox: StreamMailbox, expecting content: ResponseRefusal.Content?, isApart: Bool) {
         self.mailbox = mailbox
         self.isApart = isApart
         self.content = content
@@ -29,7 +29,7 @@ final class StreamConsumer: TaskConsumer {
 
     func receivedResponse(_ response: URLResponse, of load: Load) {
         if let content, let response = response as? HTTPURLResponse, let cause = content.objection(to: response) {
-            refused = RefusedBody(response, cause: cause, for: content, of: load)
+            refused = RefusedBody(response: response, cause: cause, for: content, of: load)
         } else {
             if isApart { load.transfer?.holdConnectionApart() }
             resume(mailbox.receive(response), of: load)

@@ -29,14 +29,14 @@ extension URLSession {
     }
 
     package func downloadTask(with request: URLRequest, for receiver: any TaskReceiver) -> URLSessionDownloadTask {
-        makeDownloadTask(request, .delegate, for: receiver)
+        makeDownloadTask(request, fileReceiver: .delegate, for: receiver)
     }
 
     package func downloadTask(
         withResumeData resumeData: Data,
         for receiver: any TaskReceiver
     ) -> URLSessionDownloadTask {
-        resumingTask(resumeData, .delegate, for: receiver)
+        resumingTask(resumeData, fileReceiver: .delegate, for: receiver)
     }
 
     /// The body of an upload task.

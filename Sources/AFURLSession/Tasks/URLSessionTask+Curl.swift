@@ -24,7 +24,7 @@ extension URLSessionTask {
     }
 
     private func curlCommand(of request: URLRequest) -> CurlCommand {
-        var command = CurlCommand(request, body: curlBody(of: request))
+        var command = CurlCommand(request: request, body: curlBody(of: request))
         command.socketPath = session.settings.unixDomainSocketPath
         // Any length does: `curl` finds the real one out.
         let plan = RequestFreezer.BodyPlan.length(command.sendsBytes ? 1 : 0)

@@ -184,7 +184,7 @@ public class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked 
             )
         )
         load = session.core.joined { [snapshot] session in
-            Load(frozen, body: body, snapshot: snapshot, consumer: consumer, session: session)
+            Load(request: frozen, body: body, snapshot: snapshot, consumer: consumer, session: session)
         }
         super.init()
     }
@@ -203,7 +203,7 @@ public class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked 
         body = .request
         snapshot = Lock(Snapshot(currentRequest: .unknown, expectedToSend: NSURLSessionTransferSizeUnknown))
         load = session.core.joined { [snapshot] session in
-            Load(address, body: .request, snapshot: snapshot, consumer: consumer, session: session)
+            Load(request: address, body: .request, snapshot: snapshot, consumer: consumer, session: session)
         }
         super.init()
     }

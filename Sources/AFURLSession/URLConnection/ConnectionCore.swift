@@ -75,7 +75,7 @@ final class ConnectionCore: Sendable {
     private let sessions: ConnectionSessions
     private let state: Lock<State>
 
-    init(_ request: URLRequest, delegate: (any URLConnectionDelegate)?, in sessions: ConnectionSessions) {
+    init(request: URLRequest, delegate: (any URLConnectionDelegate)?, in sessions: ConnectionSessions) {
         originalRequest = request
         self.sessions = sessions
         state = Lock(State(listener: delegate.map(ConnectionListener.init)))
@@ -127,7 +127,7 @@ final class ConnectionCore: Sendable {
     func schedule(in runLoop: RunLoop, mode: RunLoop.Mode) {
         let former = runLoopScheduler.flatMap { $0.runLoop === runLoop ? $0.modes : nil } ?? []
         guard !former.contains(mode) else { return }
-        replaceScheduler { RunLoopScheduler(runLoop, modes: former + [mode], delivery: $0) }
+        replaceScheduler { RunLoopScheduler(runLoop: runLoop, modes: former + [mode], delivery: $0) }
     }
 
     func unschedule(from runLoop: RunLoop, mode: RunLoop.Mode) {
@@ -135,7 +135,7 @@ final class ConnectionCore: Sendable {
             return
         }
         let rest = scheduler.modes.filter { $0 != mode }
-        replaceScheduler { rest.isEmpty ? nil : RunLoopScheduler(runLoop, modes: rest, delivery: $0) }
+        replaceScheduler { rest.isEmpty ? nil : RunLoopScheduler(runLoop: runLoop, modes: rest, delivery: $0) }
     }
 
     func schedule(on queue: OperationQueue?) {
@@ -242,7 +242,9 @@ final class ConnectionCore: Sendable {
                 state.isAnnounced = state.scheduler != nil
                 return (nil, state.scheduler)
             }
-            return (Taken(event, listener: state.listener, connection: connection, isHeldUp: state.isTaskHeldUp), nil)
+            return (
+                Taken(event: event, listener: state.listener, connection: connection, isHeldUp: state.isTaskHeldUp), nil
+            )
         }
         next?.wake()
         guard let taken else { return nil }
@@ -255,13 +257,6 @@ final class ConnectionCore: Sendable {
         let listener: ConnectionListener?
         let connection: URLConnection
         let isHeldUp: Bool
-
-        init(_ event: ConnectionEvent, listener: ConnectionListener?, connection: URLConnection, isHeldUp: Bool) {
-            self.event = event
-            self.listener = listener
-            self.connection = connection
-            self.isHeldUp = isHeldUp
-        }
     }
 
     private func tell(_ event: ConnectionEvent, listener: ConnectionListener?, connection: URLConnection) {

@@ -14,7 +14,7 @@ final class ConnectionDelegateProxy<Delegate: AnyObject>: ConnectionSessionDeleg
     private let parts = Lock<MixedReplaceReader?>(nil)
     private let hasRefusedChallenge = Lock(false)
 
-    init(_ core: ConnectionCore, judge: TrustJudge) {
+    init(core: ConnectionCore, judge: TrustJudge) {
         self.core = core
         trustJudge = judge
     }
@@ -132,9 +132,9 @@ final class ConnectionDelegateProxy<Delegate: AnyObject>: ConnectionSessionDeleg
         let world = session.world
         return session.makeDownloadTask(
             request,
-            .waiter { [self] url, _, error in
+            fileReceiver: .waiter { [self] url, _, error in
                 guard let url else { return core.post(.failed(error.map(told) ?? URLError(.unknown))) }
-                core.post(.downloaded(ConnectionFile(url, in: world)))
+                core.post(.downloaded(ConnectionFile(url: url, in: world)))
                 core.post(.finished)
             }
         )
@@ -153,7 +153,7 @@ extension ConnectionDelegateProxy where Delegate == ConnectionCore {
         core: ConnectionCore,
         judge: TrustJudge
     ) -> any ConnectionSessionDelegate {
-        guard let delegate else { return ConnectionDelegateProxy<ConnectionCore>(core, judge: judge) }
+        guard let delegate else { return ConnectionDelegateProxy<ConnectionCore>(core: core, judge: judge) }
         return opened(delegate, core: core, judge: judge)
     }
 
@@ -162,6 +162,6 @@ extension ConnectionDelegateProxy where Delegate == ConnectionCore {
         core: ConnectionCore,
         judge: TrustJudge
     ) -> any ConnectionSessionDelegate {
-        ConnectionDelegateProxy<Kind>(core, judge: judge)
+        ConnectionDelegateProxy<Kind>(core: core, judge: judge)
     }
 }

@@ -99,7 +99,7 @@ final class ConnectionFile: Sendable {
     let url: URL
     private let worker: any BlockingWorker
 
-    init(_ url: URL, in world: World) {
+    init(url: URL, in world: World) {
         self.url = url
         worker = world.workers.sharedWorker()
     }

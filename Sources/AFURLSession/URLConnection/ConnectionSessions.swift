@@ -6,7 +6,7 @@ import Foundation
 /// The sessions behind all connections, which the program does not see: one, one more once a delegate does without the
 /// credential storage, and one for each configuration of TLS that connections have lately had.
 package final class ConnectionSessions: Sendable {
-    package static let system = ConnectionSessions(.ofProcess, in: .system)
+    package static let system = ConnectionSessions(configuration: .ofProcess, in: .system)
 
     let world: World
     private let configuration: URLSessionConfiguration
@@ -26,7 +26,7 @@ package final class ConnectionSessions: Sendable {
         let session: URLSession
     }
 
-    package init(_ configuration: URLSessionConfiguration, in world: World) {
+    package init(configuration: URLSessionConfiguration, in world: World) {
         self.world = world
         configuration.callsBackOnNetworkThread = true
         self.configuration = configuration

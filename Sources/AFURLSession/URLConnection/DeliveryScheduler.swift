@@ -71,7 +71,7 @@ final class RunLoopScheduler: DeliveryScheduler, @unchecked Sendable {
     private let timer: WakingTimer
     private let usesMainQueue: Bool
 
-    init(_ runLoop: RunLoop, modes: [RunLoop.Mode], delivery: ScheduledDelivery) {
+    init(runLoop: RunLoop, modes: [RunLoop.Mode], delivery: ScheduledDelivery) {
         self.runLoop = runLoop
         self.modes = modes
         self.delivery = delivery

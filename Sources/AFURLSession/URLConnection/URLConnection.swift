@@ -64,7 +64,7 @@ open class URLConnection: NSObject, @unchecked Sendable {
     /// Makes a connection in a world of its own.
     package init?(request: URLRequest, delegate: (any URLConnectionDelegate)?, in sessions: ConnectionSessions) {
         guard request.url != nil else { return nil }
-        core = ConnectionCore(request, delegate: delegate, in: sessions)
+        core = ConnectionCore(request: request, delegate: delegate, in: sessions)
         super.init()
     }
 

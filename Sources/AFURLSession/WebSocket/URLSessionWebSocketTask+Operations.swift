@@ -5,7 +5,7 @@ import AFWire
 public import Foundation
 
 extension URLSessionWebSocketTask {
-    convenience init(_ request: URLRequest, _ options: WebSocketOptions, _ identifier: Int, in session: URLSession) {
+    convenience init(_ request: URLRequest, options: WebSocketOptions, identifier: Int, in session: URLSession) {
         let closing = Lock(Closing(messageLimit: options.maximumMessageSize))
         var request = request
         request.change { $0.wire.value.webSocket = options.handshake }
@@ -14,7 +14,7 @@ extension URLSessionWebSocketTask {
             closing: closing,
             identifier: identifier,
             in: session,
-            consumer: WebSocketConnector(options, closing)
+            consumer: WebSocketConnector(options, closing: closing)
         )
     }
 
@@ -94,13 +94,13 @@ extension URLSessionWebSocketTask {
     public func send(_ message: Message, completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
         if let error = unavailability { return completionHandler(error) }
         let order = SendOrder(isAwaited: false, handler: completionHandler)
-        enqueue { [self] in connector?.send(message.onWire, order, in: core) }
+        enqueue { [self] in connector?.send(message.onWire, for: order, in: core) }
     }
 
     /// Sends a message, and returns when the kernel has taken all bytes. Independent of the delegate queue. If the Swift
     /// task is cancelled, this throws `CancellationError`; the message is not taken back.
     public func send(_ message: Message) async throws {
-        try await awaiting { order in enqueue { [self] in connector?.send(message.onWire, order, in: core) } }
+        try await awaiting { order in enqueue { [self] in connector?.send(message.onWire, for: order, in: core) } }
     }
 
     /// Sends a ping.
@@ -130,7 +130,7 @@ extension URLSessionWebSocketTask {
     public func cancel(with closeCode: CloseCode, reason: Data?) {
         guard session.world.unavailability() == nil else { return cancel() }
         enqueue { [self] in
-            if connector?.close(closeCode, reason) == false { cancel() }
+            if connector?.close(closeCode, reason: reason) == false { cancel() }
         }
     }
 }
@@ -219,7 +219,7 @@ extension URLSession {
     ///   - request: A GET without a body. Its `Sec-WebSocket-Protocol` adds subprotocols.
     ///   - options: How the WebSocket is opened and kept.
     public func webSocketTask(with request: URLRequest, options: WebSocketOptions) -> URLSessionWebSocketTask {
-        make { URLSessionWebSocketTask(request, options, $0, in: self) }
+        make { URLSessionWebSocketTask(request, options: options, identifier: $0, in: self) }
     }
 }
 

@@ -87,7 +87,7 @@ final class WebSocketConnector: TaskConsumer {
     /// When the WebSocket was opened.
     private var opened: LoopInstant?
 
-    init(_ options: WebSocketOptions, _ closing: Lock<URLSessionWebSocketTask.Closing>) {
+    init(_ options: WebSocketOptions, closing: Lock<URLSessionWebSocketTask.Closing>) {
         terms = options.terms
         patience = terms.closePatience
         receiveBufferSize = options.receiveBufferSize
@@ -161,8 +161,8 @@ final class WebSocketConnector: TaskConsumer {
             channel,
             secured: channel as? TLSChannel,
             early: early,
-            agreement,
-            terms,
+            agreement: agreement,
+            terms: terms,
             platform: session.world.platform,
             random: session.world.random,
             client: self
@@ -197,25 +197,25 @@ final class WebSocketConnector: TaskConsumer {
         if case .open(let connection) = stage { connection.limitMessages(to: bytes) }
     }
 
-    func send(_ message: WebSocketMessage, _ order: SendOrder, in session: SessionCore) {
-        add(.send(message, order), order, in: session)
+    func send(_ message: WebSocketMessage, for order: SendOrder, in session: SessionCore) {
+        add(.send(message, order), for: order, in: session)
     }
 
     func tellWhenOpen(_ order: SendOrder, in session: SessionCore) {
         // It may have been closed since.
-        if opened != nil { return finish(order, nil, in: session) }
-        add(.nothing(order), order, in: session)
+        if opened != nil { return finish(order, error: nil, in: session) }
+        add(.nothing(order), for: order, in: session)
     }
 
     func ping(_ order: SendOrder, in session: SessionCore) {
-        add(.ping(order), order, in: session)
+        add(.ping(order), for: order, in: session)
     }
 
-    private func add(_ operation: Operation, _ order: SendOrder, in session: SessionCore) {
+    private func add(_ operation: Operation, for order: SendOrder, in session: SessionCore) {
         switch stage {
         case .asking, .opening: operations.append(operation)
         case .open(let connection): if let load { perform(operation, on: connection, of: load) }
-        case .over(let error): finish(order, error, in: session)
+        case .over(let error): finish(order, error: error, in: session)
         }
     }
 
@@ -229,21 +229,21 @@ final class WebSocketConnector: TaskConsumer {
                     load.snapshot.withLock { $0.sent += count }
                     load.trace?.sent(message, at: session.loop.now)
                 }
-                finish(order, failure.map { error($0, load) }, in: session)
+                finish(order, error: failure.map { error($0, of: load) }, in: session)
             }
-        case .nothing(let order): finish(order, nil, in: session)
-        case .close(let code, let reason): end(connection, code, reason)
+        case .nothing(let order): finish(order, error: nil, in: session)
+        case .close(let code, let reason): end(connection, code: code, reason: reason)
         case .ping(let order):
-            connection.ping { [self] failure in finish(order, failure.map { error($0, load) }, in: session) }
+            connection.ping { [self] failure in finish(order, error: failure.map { error($0, of: load) }, in: session) }
         }
     }
 
-    private func finish(_ order: SendOrder, _ error: (any Error)?, in session: SessionCore) {
+    private func finish(_ order: SendOrder, error: (any Error)?, in session: SessionCore) {
         (order.isAwaited ? session.resumptions : session.outbox).post(.failure(order.handler, error))
     }
 
     /// False if there is no WebSocket to close.
-    func close(_ code: URLSessionWebSocketTask.CloseCode, _ reason: Data?) -> Bool {
+    func close(_ code: URLSessionWebSocketTask.CloseCode, reason: Data?) -> Bool {
         switch stage {
         case .asking, .opening:
             guard load != nil, operations.contains(where: { if case .send = $0 { true } else { false } }) else {
@@ -251,12 +251,12 @@ final class WebSocketConnector: TaskConsumer {
             }
             operations.append(.close(code, reason))
         case .over: break
-        case .open(let connection): end(connection, code, reason)
+        case .open(let connection): end(connection, code: code, reason: reason)
         }
         return true
     }
 
-    private func end(_ connection: WebSocketConnection, _ code: URLSessionWebSocketTask.CloseCode, _ reason: Data?) {
+    private func end(_ connection: WebSocketConnection, code: URLSessionWebSocketTask.CloseCode, reason: Data?) {
         closing.withLock { closing in
             guard closing.code == .invalid else { return }
             (closing.code, closing.reason, closing.isOrderly) = (code, reason, true)
@@ -268,14 +268,14 @@ final class WebSocketConnector: TaskConsumer {
     // MARK: - Receiving
 
     func receive(_ order: ReceiveOrder, in session: SessionCore) {
-        if order.isWithdrawn { return finish(order, .failure(CancellationError()), in: session) }
+        if order.isWithdrawn { return finish(order, with: .failure(CancellationError()), in: session) }
         let wanted = wantsMessage
         if let message = inbox.popFirst() {
             inboxCost -= message.byteCount + Self.messageCost
-            finish(order, .success(URLSessionWebSocketTask.Message(message)), in: session)
+            finish(order, with: .success(URLSessionWebSocketTask.Message(message)), in: session)
             goOnEnding()
         } else if case .over(let error) = stage {
-            return finish(order, .failure(error), in: session)
+            return finish(order, with: .failure(error), in: session)
         } else {
             receives.append(order)
         }
@@ -286,10 +286,10 @@ final class WebSocketConnector: TaskConsumer {
     func withdraw(_ order: ReceiveOrder, in session: SessionCore) {
         order.isWithdrawn = true
         guard receives.remove(where: { $0 === order }) else { return }
-        finish(order, .failure(CancellationError()), in: session)
+        finish(order, with: .failure(CancellationError()), in: session)
     }
 
-    private func finish(_ order: ReceiveOrder, _ result: ReceiveOrder.Reception, in session: SessionCore) {
+    private func finish(_ order: ReceiveOrder, with result: ReceiveOrder.Reception, in session: SessionCore) {
         let handler = order.handler
         if order.isAwaited, case .success = result { closing.withLock { $0.unclaimed += 1 } }
         (order.isAwaited ? session.resumptions : session.outbox).post(.block { handler(result) })
@@ -321,7 +321,7 @@ final class WebSocketConnector: TaskConsumer {
     private func awaitReceiver() {
         guard let load else { return }
         ending.timer?.stop()
-        let timer = PausableTimer(patience, on: load.session.loop) { [weak self] in
+        let timer = PausableTimer(after: patience, on: load.session.loop) { [weak self] in
             self?.ending.isImpatient = true
             self?.goOnEnding()
         }
@@ -339,7 +339,7 @@ final class WebSocketConnector: TaskConsumer {
         ending.timer?.stop()
         tellClose()
         ending = WebSocketEnding()
-        let left = error ?? self.error(.closed(close), load)
+        let left = error ?? self.error(.closed(close), of: load)
         var connection: WebSocketConnection?
         if case .open(let open) = stage { connection = open }
         stage = .over(left)
@@ -356,11 +356,11 @@ final class WebSocketConnector: TaskConsumer {
         if let number { session.events?.post(.connectionClosed, connection: number) }
         for operation in operations.takeAll() {
             switch operation {
-            case .send(_, let order), .ping(let order), .nothing(let order): finish(order, left, in: session)
+            case .send(_, let order), .ping(let order), .nothing(let order): finish(order, error: left, in: session)
             case .close: break
             }
         }
-        for order in receives.takeAll() { finish(order, .failure(left), in: session) }
+        for order in receives.takeAll() { finish(order, with: .failure(left), in: session) }
         self.load = nil
         return load.tellEnd()
     }
@@ -374,7 +374,7 @@ final class WebSocketConnector: TaskConsumer {
         }
     }
 
-    private func error(_ failure: WebSocketFailure, _ load: Load) -> any Error {
+    private func error(_ failure: WebSocketFailure, of load: Load) -> any Error {
         if case .over(let error) = stage { error } else { load.urlError(LoadError(failure)) }
     }
 
@@ -397,7 +397,7 @@ extension WebSocketConnector: WebSocketClient {
             inboxCost += message.byteCount + Self.messageCost
             return inbox.append(message)
         }
-        finish(order, .success(URLSessionWebSocketTask.Message(message)), in: load.session)
+        finish(order, with: .success(URLSessionWebSocketTask.Message(message)), in: load.session)
     }
 
     func webSocketReceivedClose(_ close: WebSocketClose) {

@@ -16,7 +16,7 @@ struct OperationQueueExecutor: CallbackExecutor {
     /// An operation counts until it has finished. What runs on the shortcut is not counted.
     var isIdle: Bool { shortcut == nil && queue.operationCount == 0 && !queue.isSuspended }
 
-    init(_ queue: OperationQueue, shortcut: DispatchQueue?, for loop: EventLoop) {
+    init(queue: OperationQueue, shortcut: DispatchQueue?, for loop: EventLoop) {
         self.queue = queue
         self.shortcut = shortcut
         self.loop = loop

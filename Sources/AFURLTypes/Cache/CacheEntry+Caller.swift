@@ -20,17 +20,17 @@ extension CacheEntry {
             let head = StoredHead(http, storedFor: question, under: scope, at: now, options: options)
         else { return nil }
         let isPlain = http.map { type(of: $0) == HTTPURLResponse.self } == true
-        self.init(head, cached: cached, mayGoToDisk: isPlain && !CacheRules.isSecret(head))
+        self.init(head: head, cached: cached, mayGoToDisk: isPlain && !CacheRules.isSecret(head))
     }
 
     /// - Parameter mayGoToDisk: Whether the rules allow it to be written to disk, if the response does.
-    package convenience init(_ head: StoredHead, cached: CachedURLResponse, mayGoToDisk: Bool) {
+    package convenience init(head: StoredHead, cached: CachedURLResponse, mayGoToDisk: Bool) {
         let userInfo = cached.userInfo.flatMap { userInfo in
             try? PropertyListSerialization.data(fromPropertyList: userInfo, format: .binary, options: 0)
         }
         let isWritable = (100...999).contains(head.status) && (userInfo != nil || cached.userInfo == nil)
         self.init(
-            head,
+            head: head,
             body: cached.data,
             presented: cached,
             userInfo: userInfo,
@@ -45,7 +45,7 @@ extension CacheEntry {
     package func updated(_ head: StoredHead, mayGoToDisk: Bool) -> CacheEntry {
         let mayGoToDisk = mayGoToDisk && self.mayGoToDisk
         guard let presented = presentedResponse, let url = presented.response.url else {
-            return CacheEntry(head, body: body, userInfo: userInfo, mayGoToDisk: mayGoToDisk)
+            return CacheEntry(head: head, body: body, userInfo: userInfo, mayGoToDisk: mayGoToDisk)
         }
         let response = HTTPURLResponse(
             url: url,
@@ -60,7 +60,7 @@ extension CacheEntry {
             userInfo: presented.userInfo,
             storagePolicy: mayGoToDisk ? .allowed : .allowedInMemoryOnly
         )
-        return CacheEntry(head, body: body, presented: cached, userInfo: userInfo, mayGoToDisk: mayGoToDisk)
+        return CacheEntry(head: head, body: body, presented: cached, userInfo: userInfo, mayGoToDisk: mayGoToDisk)
     }
 
     /// The stored response for the program.

@@ -60,7 +60,7 @@ public final class URLCache: NSObject, Sendable {
     ///     home that is missing or another user's is not used. If the folder cannot be used, or other users could
     ///     access it, the cache stays in memory only.
     public convenience init(memoryCapacity: Int, diskCapacity: Int, directory: URL? = nil) {
-        self.init(memoryCapacity, diskCapacity: diskCapacity) { () throws(CacheHome.Refusal) in
+        self.init(memoryCapacity: memoryCapacity, diskCapacity: diskCapacity) { () throws(CacheHome.Refusal) in
             guard let directory else { return try CacheHome.ofThisProgram.get() }
             return directory.isFileURL ? CacheHome(namedByProgram: directory.absoluteURL.path) : nil
         }
@@ -68,7 +68,7 @@ public final class URLCache: NSObject, Sendable {
 
     /// A cache with limits in bytes, and a folder by its path. A relative path is in this program's folder for caches.
     public convenience init(memoryCapacity: Int, diskCapacity: Int, diskPath path: String?) {
-        self.init(memoryCapacity, diskCapacity: diskCapacity) { () throws(CacheHome.Refusal) in
+        self.init(memoryCapacity: memoryCapacity, diskCapacity: diskCapacity) { () throws(CacheHome.Refusal) in
             guard let path, path.utf8.first == UInt8(ascii: "/") else {
                 return try CacheHome.ofThisProgram.get().folder(at: path ?? "")
             }
@@ -78,7 +78,7 @@ public final class URLCache: NSObject, Sendable {
 
     /// - Parameter chooseHome: The folder to use, if the cache is to have one.
     private init(
-        _ memoryCapacity: Int,
+        memoryCapacity: Int,
         diskCapacity: Int,
         chooseHome: () throws(CacheHome.Refusal) -> CacheHome?
     ) {

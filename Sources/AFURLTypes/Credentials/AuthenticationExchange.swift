@@ -32,7 +32,7 @@ package struct AuthenticationExchange {
     ///
     /// - Parameter namedHost: See ``ChallengingParty/namedHost``.
     package init(
-        _ url: RequestURL,
+        url: RequestURL,
         method: String,
         target: [UInt8]? = nil,
         namedHost: [UInt8]? = nil,

@@ -11,7 +11,7 @@ package import AFWire
 ///    of the body with it (without a body there is nothing to do).
 /// 2. ``fieldValues(for:bodyDigest:)`` returns the values of `Authorization` and `Proxy-Authorization`. Call it once
 ///    for each request: a request that is repeated on another connection without a response keeps its bytes.
-/// 3. ``received(_:_:to:knowing:)`` takes every final response, also one that asks for nothing, before any other code
+/// 3. ``received(_:headers:to:knowing:)`` takes every final response, also one that asks for nothing, before any other code
 ///    sees it.
 /// 4. After `ask`, and only then, ``answered(_:knowing:)`` takes the answer of the delegate, or default handling if the
 ///    delegate gave none.
@@ -143,7 +143,7 @@ package struct AuthenticationMachine {
         let body = bodyDigest.map(DigestAlgorithm.hexadecimal)
         for party in exchange.parties {
             guard let place = talks.firstIndex(where: { $0.party == party && $0.sent != nil }) else { continue }
-            let value = value(at: place, exchange, body)
+            let value = value(at: place, for: exchange, body: body)
             // The nonce is used up. Send nothing: the server asks again.
             if value == nil { talks[place].sent = nil }
             if party.isProxy { values.proxyAuthorization = value } else { values.authorization = value }
@@ -151,7 +151,7 @@ package struct AuthenticationMachine {
         return values
     }
 
-    private mutating func value(at place: Int, _ exchange: AuthenticationExchange, _ body: [UInt8]?) -> [UInt8]? {
+    private mutating func value(at place: Int, for exchange: AuthenticationExchange, body: [UInt8]?) -> [UInt8]? {
         talks[place].digestAnswer = nil
         switch talks[place].sent?.form {
         case nil: return nil
@@ -175,13 +175,13 @@ package struct AuthenticationMachine {
     /// Takes a final response.
     package mutating func received(
         _ status: Int,
-        _ headers: HTTPHeaders,
+        headers: HTTPHeaders,
         to exchange: AuthenticationExchange,
         knowing known: KnownCredentials
     ) -> AuthenticationTurn {
         let asker = exchange.asker(status)
         complaint = nil
-        settle(status, headers, exchange, asker?.party)
+        settle(status, headers: headers, of: exchange, asker: asker?.party)
         guard let asker else { return turn(.deliver) }
         let place = talks.firstIndex { $0.party == asker.party } ?? begin(asker.party)
         if talks[place].userInfo == nil, !asker.party.isProxy {
@@ -191,24 +191,26 @@ package struct AuthenticationMachine {
         let challenges = Challenge.list(in: headers, name: asker.field)
         let host = asker.party.endpoint.host.text
         let offers = AuthenticationOffer.list(challenges, from: host, mayHashBody: exchange.mayHashBody)
-        if offers.isEmpty { complaint = AuthenticationOffer.complaint(about: challenges, in: headers, asker.field) }
-        if exchange.sendsProxyCredential { noteConfigured(place, offers, known) }
-        if let step = refused(place, offers, known) { return turn(step) }
-        return turn(next(place, offers, known))
+        if offers.isEmpty {
+            complaint = AuthenticationOffer.complaint(about: challenges, in: headers, field: asker.field)
+        }
+        if exchange.sendsProxyCredential { noteConfigured(at: place, offers: offers, knowing: known) }
+        if let step = refused(at: place, offers: offers, knowing: known) { return turn(step) }
+        return turn(next(at: place, offers: offers, knowing: known))
     }
 
     /// Ends a turn.
     private mutating func turn(_ step: Step) -> AuthenticationTurn {
         defer { lessons = [] }
-        return AuthenticationTurn(step, teaching: lessons)
+        return AuthenticationTurn(step: step, teaching: lessons)
     }
 
     /// A party that does not ask has accepted what it was given.
     private mutating func settle(
         _ status: Int,
-        _ headers: HTTPHeaders,
-        _ exchange: AuthenticationExchange,
-        _ asker: ChallengingParty?
+        headers: HTTPHeaders,
+        of exchange: AuthenticationExchange,
+        asker: ChallengingParty?
     ) {
         proof = .absent
         // The origin has not seen a request that the proxy refused to pass on.
@@ -216,7 +218,7 @@ package struct AuthenticationMachine {
         for party in exchange.parties where party != asker {
             guard let place = talks.firstIndex(where: { $0.party == party }) else { continue }
             guard let attempt = talks[place].sent else { continue }
-            let proof = proof(of: place, headers)
+            let proof = proof(of: place, in: headers)
             if !party.isProxy { self.proof = proof }
             // The server may send an error before it looks at the credential.
             let isContent = status < 400 || status == 404 || asker != nil
@@ -229,7 +231,7 @@ package struct AuthenticationMachine {
         }
     }
 
-    private mutating func proof(of place: Int, _ headers: HTTPHeaders) -> DigestAnswer.Proof {
+    private mutating func proof(of place: Int, in headers: HTTPHeaders) -> DigestAnswer.Proof {
         guard let answer = talks[place].digestAnswer else { return .absent }
         let field = talks[place].party.isProxy ? "Proxy-Authentication-Info" : "Authentication-Info"
         guard let info = headers.firstBytes(field) else { return .absent }
@@ -239,7 +241,8 @@ package struct AuthenticationMachine {
     }
 
     /// The request had the credential of the session's configuration, by Basic. A proxy that offers Basic refuses it.
-    private mutating func noteConfigured(_ place: Int, _ offers: [AuthenticationOffer], _ known: KnownCredentials) {
+    private mutating func noteConfigured(at place: Int, offers: [AuthenticationOffer], knowing known: KnownCredentials)
+    {
         let talk = talks[place]
         guard let credential = talk.configured, talk.sent == nil, talk.refused.isEmpty,
             let offer = offers.first(where: { if case .basic = $0.scheme { true } else { false } })
@@ -248,7 +251,9 @@ package struct AuthenticationMachine {
     }
 
     /// Records what the party refused. Returns a step if the same credential is to be sent once more.
-    private mutating func refused(_ place: Int, _ offers: [AuthenticationOffer], _ known: KnownCredentials) -> Step? {
+    private mutating func refused(at place: Int, offers: [AuthenticationOffer], knowing known: KnownCredentials)
+        -> Step?
+    {
         let party = talks[place].party
         let sent = talks[place].sent
         talks[place].sent = nil
@@ -256,11 +261,11 @@ package struct AuthenticationMachine {
         // Another realm was sent nothing yet, so it refused nothing.
         guard let sent, sent.isUnaskedToken || offers.contains(where: { $0.realm == sent.realm }) else { return nil }
         lessons.append(.forget(sent, of: party))
-        if let offer = offers.first(where: { renews($0, sent) }) {
+        if let offer = offers.first(where: { renews($0, after: sent) }) {
             // The server refused the nonce and did not look at the password.
             var known = known
             known.forget(sent, of: party)
-            return answer(place, offer, sent.credential, sent.source, known)
+            return answer(at: place, to: offer, with: sent.credential, from: sent.source, knowing: known)
         }
         talks[place].refused.append(sent)
         return nil
@@ -268,7 +273,7 @@ package struct AuthenticationMachine {
 
     /// Whether only the nonce is too old: the server says so, or it says nothing and the nonce is from an earlier task
     /// (a server that restarts forgets its nonces).
-    private func renews(_ offer: AuthenticationOffer, _ sent: AuthenticationAttempt) -> Bool {
+    private func renews(_ offer: AuthenticationOffer, after sent: AuthenticationAttempt) -> Bool {
         guard case .digest(let challenge) = offer.scheme, let session = sent.digest, offer.realm == sent.realm,
             challenge.algorithm == session.challenge.algorithm
         else { return false }
@@ -278,14 +283,14 @@ package struct AuthenticationMachine {
     // MARK: - Asking
 
     /// Asks the delegate about the strongest offer that is left.
-    private mutating func next(_ place: Int, _ offers: [AuthenticationOffer], _ known: KnownCredentials) -> Step {
+    private mutating func next(at place: Int, offers: [AuthenticationOffer], knowing known: KnownCredentials) -> Step {
         asking = nil
         let talk = talks[place]
         guard talk.rounds < known.settings.rounds else { return .deliver }
         let open = offers.filter { offer in
             offer.strength >= talk.floor && !talk.declined.contains { $0.isSame(as: offer) }
         }
-        let proposals = open.map { self.proposals(for: $0, talk, known) }
+        let proposals = open.map { self.proposals(for: $0, in: talk, knowing: known) }
         // Choose an offer for which a token is stored. Without one, choose the strongest that asks for a password.
         let choice =
             open.indices.first { open[$0].isBearer && !proposals[$0].isEmpty }
@@ -305,8 +310,8 @@ package struct AuthenticationMachine {
     /// A credential that the party refused is not proposed again.
     private func proposals(
         for offer: AuthenticationOffer,
-        _ talk: Talk,
-        _ known: KnownCredentials
+        in talk: Talk,
+        knowing known: KnownCredentials
     ) -> [KnownCredentials.Proposal] {
         let proposals = known.proposals(
             for: offer,
@@ -323,35 +328,47 @@ package struct AuthenticationMachine {
 
     /// Takes the answer of the delegate to the last question. If there was no question, the response is delivered.
     package mutating func answered(_ answer: CredentialAnswer, knowing known: KnownCredentials) -> AuthenticationTurn {
-        turn(step(after: answer, known))
+        turn(step(after: answer, knowing: known))
     }
 
-    private mutating func step(after answer: CredentialAnswer, _ known: KnownCredentials) -> Step {
+    private mutating func step(after answer: CredentialAnswer, knowing known: KnownCredentials) -> Step {
         guard let asked = asking else { return .deliver }
         asking = nil
         switch answer {
         case .cancel: return .cancel
         case .performDefault:
             guard let proposal = asked.proposals.first(where: \.mayBeSent) else { return .deliver }
-            return self.answer(asked.place, asked.offer, proposal.credential, proposal.source, known)
+            return self.answer(
+                at: asked.place,
+                to: asked.offer,
+                with: proposal.credential,
+                from: proposal.source,
+                knowing: known
+            )
         case .reject:
             talks[asked.place].declined.append(asked.offer)
             // The delegate has decided here and not the server.
             talks[asked.place].floor = 0
-            return next(asked.place, asked.offers, known)
+            return next(at: asked.place, offers: asked.offers, knowing: known)
         case .use(nil): return .deliver
         case .use(let credential?):
             let proposal = asked.proposals.first { $0.credential == credential }
-            return self.answer(asked.place, asked.offer, credential, proposal?.source ?? .delegate, known)
+            return self.answer(
+                at: asked.place,
+                to: asked.offer,
+                with: credential,
+                from: proposal?.source ?? .delegate,
+                knowing: known
+            )
         }
     }
 
     private mutating func answer(
-        _ place: Int,
-        _ offer: AuthenticationOffer,
-        _ credential: URLCredential,
-        _ source: AuthenticationAttempt.Source,
-        _ known: KnownCredentials
+        at place: Int,
+        to offer: AuthenticationOffer,
+        with credential: URLCredential,
+        from source: AuthenticationAttempt.Source,
+        knowing known: KnownCredentials
     ) -> Step {
         let talk = talks[place]
         guard talk.rounds < known.settings.rounds, offer.strength >= talk.floor else { return .deliver }

@@ -50,7 +50,7 @@ package struct AuthenticationOffer: Sendable {
     }
 
     /// Why the session can answer none of the challenges in a field.
-    package static func complaint(about challenges: [Challenge], in headers: HTTPHeaders, _ field: String) -> String {
+    package static func complaint(about challenges: [Challenge], in headers: HTTPHeaders, field: String) -> String {
         guard let value = headers.firstBytes(field) else { return "there is no \(field)" }
         guard !challenges.isEmpty else {
             return "\(field) cannot be read: \(EscapedText(String(decoding: value, as: UTF8.self)))"

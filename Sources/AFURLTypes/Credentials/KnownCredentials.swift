@@ -43,7 +43,7 @@ package struct KnownCredentials {
     private var sessions: [LiveSession] = []
     private var nonces: [LiveNonce] = []
 
-    init(_ settings: CredentialSettings, random: @escaping () -> [UInt8]?) {
+    init(settings: CredentialSettings, random: @escaping () -> [UInt8]?) {
         self.settings = settings
         makeRandom = random
     }
@@ -168,15 +168,15 @@ package struct KnownCredentials {
             }
             return .fixed(SecretBytes(basic.field), isToken: false)
         case .digest(let challenge):
-            return try session(for: challenge, credential, party).map { .digest($0) }
+            return try session(for: challenge, with: credential, of: party).map { .digest($0) }
         }
     }
 
     /// Tasks that were given the same nonce share its count.
     private func session(
         for challenge: DigestChallenge,
-        _ credential: URLCredential,
-        _ party: ChallengingParty
+        with credential: URLCredential,
+        of party: ChallengingParty
     ) throws(RequestRejection) -> DigestSession? {
         let live = sessions.first { live in
             live.party == party && live.credential.hasSamePassword(as: credential)
@@ -188,7 +188,7 @@ package struct KnownCredentials {
         return try secret.user.withBytes { user throws(RequestRejection) in
             try secret.password.withBytes { password throws(RequestRejection) in
                 try DigestSession(
-                    challenge,
+                    challenge: challenge,
                     user: user,
                     password: password,
                     clientNonce: clientNonce,

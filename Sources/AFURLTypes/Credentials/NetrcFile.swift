@@ -35,7 +35,7 @@ public struct NetrcFile: Sendable {
         guard url.isFileURL else { throw NetrcError(.notAFile, at: path) }
         var bytes = try NetrcFile.read(path)
         defer { SecretBytes.wipe(&bytes) }
-        try self.init(bytes, path: path)
+        try self.init(bytes: bytes, path: path)
     }
 
     /// Reads a text that is in memory already.
@@ -44,10 +44,10 @@ public struct NetrcFile: Sendable {
     public init(text: String) throws(NetrcError) {
         var bytes = Array(text.utf8)
         defer { SecretBytes.wipe(&bytes) }
-        try self.init(bytes, path: nil)
+        try self.init(bytes: bytes, path: nil)
     }
 
-    private init(_ bytes: [UInt8], path: String?) throws(NetrcError) {
+    private init(bytes: [UInt8], path: String?) throws(NetrcError) {
         var reader = NetrcReader(bytes)
         do throws(NetrcReader.Misunderstanding) {
             while let machine = try reader.next() { add(machine) }

@@ -19,7 +19,7 @@ package struct AuthenticationTurn {
     fileprivate let step: AuthenticationMachine.Step
     let lessons: [CredentialLesson]
 
-    init(_ step: AuthenticationMachine.Step, teaching lessons: [CredentialLesson]) {
+    init(step: AuthenticationMachine.Step, teaching lessons: [CredentialLesson]) {
         self.step = step
         self.lessons = lessons
     }
@@ -37,10 +37,10 @@ package final class ProvenCredentials {
 
     /// - Parameter random: Returns 16 bytes that cannot be guessed, or nil if the system has none.
     package init(
-        _ settings: CredentialSettings,
+        settings: CredentialSettings,
         random: @escaping () -> [UInt8]? = { try? SystemRandom.bytes(ProvenCredentials.nonceLength) }
     ) {
-        memory = KnownCredentials(settings, random: random)
+        memory = KnownCredentials(settings: settings, random: random)
     }
 
     package var settings: CredentialSettings { memory.settings }
@@ -103,7 +103,7 @@ package final class ProvenCredentials {
         path: [UInt8]
     ) {
         guard attempt.credential.persistence != .none, isStillStored(attempt) else { return }
-        let scope = scope(of: attempt, party, path)
+        let scope = scope(of: attempt, at: party, path: path)
         let isOwn = { (entry: KnownCredentials.Entry) in entry.party == party && entry.trust == trust }
         if let index = memory.entries.firstIndex(where: { isOwn($0) && $0.attempt.isSame(as: attempt) }) {
             // Another nonce replaces the one of the entry. A credential without a nonce may add a path.
@@ -117,7 +117,7 @@ package final class ProvenCredentials {
         }
         memory.entries.removeAll { isOwn($0) && $0.attempt.realm == attempt.realm }
         if memory.entries.count >= ProvenCredentials.maximumEntries { memory.entries.removeFirst() }
-        let space = kept(attempt, party)
+        let space = kept(attempt, of: party)
         let generation = settings.storage?.generation
         memory.entries.append(
             KnownCredentials.Entry(
@@ -138,7 +138,7 @@ package final class ProvenCredentials {
     }
 
     /// The space under which the storage keeps the credential; the storage takes it now if the delegate gave it.
-    private func kept(_ attempt: AuthenticationAttempt, _ party: ChallengingParty) -> URLProtectionSpace? {
+    private func kept(_ attempt: AuthenticationAttempt, of party: ChallengingParty) -> URLProtectionSpace? {
         switch attempt.source {
         case .storage(let space): return space
         case .url, .netrc: return nil
@@ -154,8 +154,8 @@ package final class ProvenCredentials {
 
     private func scope(
         of attempt: AuthenticationAttempt,
-        _ party: ChallengingParty,
-        _ path: [UInt8]
+        at party: ChallengingParty,
+        path: [UInt8]
     ) -> ProtectionScope {
         if party.isProxy { return .everything }
         switch attempt.form {

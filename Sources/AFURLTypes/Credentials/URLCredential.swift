@@ -33,7 +33,7 @@ public final class URLCredential: NSObject, NSCopying, NSSecureCoding, Sendable 
     /// How long it is kept.
     public let persistence: Persistence
 
-    private init(_ content: Content, _ persistence: Persistence) {
+    private init(_ content: Content, persistence: Persistence) {
         self.content = content
         self.persistence = persistence
         super.init()
@@ -41,7 +41,7 @@ public final class URLCredential: NSObject, NSCopying, NSSecureCoding, Sendable 
 
     /// A user and a password.
     public convenience init(user: String, password: String, persistence: Persistence) {
-        self.init(.password(user: SecretBytes(user), password: SecretBytes(password)), persistence)
+        self.init(.password(user: SecretBytes(user), password: SecretBytes(password)), persistence: persistence)
     }
 
     /// A bearer token (RFC 6750), for challenges of `NSURLAuthenticationMethodHTTPBearer`. Ours: Apple's loader has
@@ -61,13 +61,13 @@ public final class URLCredential: NSObject, NSCopying, NSSecureCoding, Sendable 
     /// storage.setDefaultCredential(URLCredential(bearerToken: token), for: space)
     /// ```
     public convenience init(bearerToken: String, persistence: Persistence = .forSession) {
-        self.init(.token(SecretBytes(bearerToken)), persistence)
+        self.init(.token(SecretBytes(bearerToken)), persistence: persistence)
     }
 
     /// The decision to trust the server. It is valid only for the certificates that this server showed, and only for
     /// the handshake that asked.
     public convenience init(trust: ServerTrust) {
-        self.init(.trust(trust), .none)
+        self.init(.trust(trust), persistence: .none)
     }
 
     /// A certificate of the client, with its key.
@@ -82,11 +82,11 @@ public final class URLCredential: NSObject, NSCopying, NSSecureCoding, Sendable 
         certificates: [Certificate]? = nil,
         persistence: Persistence = .forSession
     ) {
-        self.init(.identity(certificates.map { identity.followed(by: $0) } ?? identity), persistence)
+        self.init(.identity(certificates.map { identity.followed(by: $0) } ?? identity), persistence: persistence)
     }
 
     /// Stands for the answer of a delegate that has no method for the question.
-    package static let unanswered = URLCredential(.nothing, .none)
+    package static let unanswered = URLCredential(.nothing, persistence: .none)
 
     /// The user; nil for a credential of another kind.
     public var user: String? {

@@ -21,7 +21,7 @@ extension URLRequest {
         followsRedirects: Bool = false,
         sensitiveFields: Set<String> = []
     ) -> String {
-        var command = CurlCommand(self, body: curlBody)
+        var command = CurlCommand(request: self, body: curlBody)
         if command.sendsBytes, let type = contents.impliedBodyType {
             command.fields.append(("Content-Type", type))
         }
@@ -44,7 +44,7 @@ extension URLRequest {
 }
 
 extension CurlCommand {
-    package init(_ request: URLRequest, body: Body) {
+    package init(request: URLRequest, body: Body) {
         method = request.contents.method
         url = request.url
         fields = request.contents.fields.map { ($0.name, $0.value) }

@@ -61,7 +61,7 @@ package enum RequestFreezer {
         if framing == .chunked, version == .http10 { throw RequestRejection(.body, rule: .lengthUnknown) }
 
         var head = try RequestHead(
-            target,
+            url: target,
             method: contents.method,
             traits: method,
             version: version,

@@ -115,10 +115,10 @@ package struct ResumeRecord: Hashable, Sendable {
             }
         }
         guard rest.isEmpty, names.count == values.count, names.count <= ResumeRecord.maximumFields else { return nil }
-        self.init(single, fields: zip(names, values).map { Field(name: $0, value: $1) })
+        self.init(entries: single, fields: zip(names, values).map { Field(name: $0, value: $1) })
     }
 
-    private init?(_ entries: [Tag: ArraySlice<UInt8>], fields: [Field]) {
+    private init?(entries: [Tag: ArraySlice<UInt8>], fields: [Field]) {
         func text(_ tag: Tag) -> String? { entries[tag].flatMap { String(validating: $0, as: UTF8.self) } }
         func number(_ tag: Tag) -> UInt64? { entries[tag].flatMap { $0.count == 8 ? ResumeRecord.number($0) : nil } }
 
@@ -170,7 +170,7 @@ extension ResumeRecord {
     /// The record for a part of the response to `request`.
     ///
     /// - Parameter scope: The digest of the scope under which the part came.
-    package init(_ request: URLRequest, at point: ResumePoint, part: KeptPart, under scope: [UInt8]) {
+    package init(request: URLRequest, at point: ResumePoint, part: KeptPart, under scope: [UInt8]) {
         url = request.url?.absoluteString ?? ""
         fields = request.headerFields.map { Field(name: $0.name, value: $0.value) }
         terms = RequestTerms(of: request)

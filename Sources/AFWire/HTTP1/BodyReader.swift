@@ -141,6 +141,6 @@ package struct BodyReader: Sendable {
 extension HeadReader {
     fileprivate static func forTrailers(_ limits: HTTP1Limits, allowsFolds: Bool) -> HeadReader {
         let ceiling = Ceiling(bytes: limits.trailerBytes, limit: .trailerBytes)
-        return HeadReader(HeadParser(.trailers, allowsFolds: allowsFolds), ceiling: ceiling)
+        return HeadReader(parser: HeadParser(role: .trailers, allowsFolds: allowsFolds), ceiling: ceiling)
     }
 }

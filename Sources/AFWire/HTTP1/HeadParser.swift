@@ -65,7 +65,7 @@ package struct HeadParser: Sendable {
     #endif
 
     package init(
-        _ role: Role,
+        role: Role,
         allowsFolds: Bool = false,
         allowsLeadingEmptyLine: Bool = false,
         answersConnect: Bool = false

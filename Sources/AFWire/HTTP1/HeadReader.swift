@@ -21,7 +21,7 @@ package struct HeadReader: Sendable {
     /// How much of the incomplete line at the end of `pending` needs no second check.
     private var checked = 0
 
-    package init(_ parser: HeadParser, ceiling: Ceiling) {
+    package init(parser: HeadParser, ceiling: Ceiling) {
         self.parser = parser
         self.ceiling = ceiling
     }

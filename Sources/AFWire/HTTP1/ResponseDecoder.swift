@@ -178,15 +178,15 @@ package struct ResponseDecoder: Sendable {
         allowsLeadingEmptyLine: Bool
     ) -> HeadReader {
         let parser = HeadParser(
-            .response,
+            role: .response,
             allowsFolds: true,
             allowsLeadingEmptyLine: allowsLeadingEmptyLine,
             answersConnect: answersConnect
         )
         guard budget < limits.headBytes else {
-            return HeadReader(parser, ceiling: .init(bytes: limits.headBytes, limit: .headBytes))
+            return HeadReader(parser: parser, ceiling: .init(bytes: limits.headBytes, limit: .headBytes))
         }
-        return HeadReader(parser, ceiling: .init(bytes: max(budget, 0), limit: .taskHeadBytes))
+        return HeadReader(parser: parser, ceiling: .init(bytes: max(budget, 0), limit: .taskHeadBytes))
     }
 
     private mutating func noteReuse(_ head: ResponseHead, fields: FramingFields) {

@@ -18,7 +18,7 @@ package struct RequestHead: Sendable {
     package private(set) var closesConnection: Bool
 
     package init(
-        _ url: RequestURL,
+        url: RequestURL,
         method: String,
         traits: MethodTraits,
         version: HTTPVersion = .http11,

@@ -155,7 +155,7 @@ package struct WebSocketDecoder: Sendable {
         if opcode != .continuation { isCompressed = first & 0x40 != 0 }
         let limit = isCompressed ? messageLimit + messageLimit >> 8 + 64 : messageLimit
         guard messageBytes <= limit, remaining <= limit - messageBytes else {
-            throw WebSocketViolation(WebSocketViolation.tooBig, reason: "a message is longer than the limit")
+            throw WebSocketViolation(code: WebSocketViolation.tooBig, reason: "a message is longer than the limit")
         }
         messageBytes += remaining
         isFinal = first & 0x80 != 0
@@ -203,7 +203,7 @@ package struct WebSocketDecoder: Sendable {
         guard WebSocketClose.maySend(code) else { throw .protocolError("a code that no Close frame may have") }
         guard let reason = String(validating: payload[2...], as: UTF8.self) else {
             throw WebSocketViolation(
-                WebSocketViolation.invalidPayload,
+                code: WebSocketViolation.invalidPayload,
                 reason: "the reason of a Close frame is not UTF-8"
             )
         }
@@ -213,6 +213,6 @@ package struct WebSocketDecoder: Sendable {
 
 extension WebSocketViolation {
     fileprivate static func protocolError(_ reason: StaticString) -> WebSocketViolation {
-        WebSocketViolation(protocolError, reason: reason)
+        WebSocketViolation(code: protocolError, reason: reason)
     }
 }

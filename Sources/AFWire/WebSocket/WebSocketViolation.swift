@@ -8,7 +8,7 @@ package struct WebSocketViolation: Error, Sendable, Equatable {
     package static let tooBig: UInt16 = 1009
     package static let internalError: UInt16 = 1011
 
-    package init(_ code: UInt16, reason: StaticString) {
+    package init(code: UInt16, reason: StaticString) {
         (self.code, self.reason) = (code, reason)
     }
 

@@ -39,7 +39,7 @@ extension FuzzTarget {
         var end: String?
 
         init(_ pieces: [[UInt8]], _ parameters: DeflateParameters?, limit: Int) {
-            var reader = FrameReader(PiecedStream(pieces), early: [])
+            var reader = FrameReader(stream: PiecedStream(pieces), early: [])
             var assembler = MessageAssembler(inflater: parameters.map { AFNetworkingTesting.MessageInflater($0) })
             do {
                 while let frame = try reader.next(limit: limit) {

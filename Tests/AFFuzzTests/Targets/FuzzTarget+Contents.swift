@@ -46,7 +46,7 @@ extension FuzzTarget {
         var count = 0
         var sum: UInt64 = 0
         do throws(ContentFailure) {
-            let decoder = try ContentDecoder([coding], limits: .init(ratio: 1000, grace: 1 << 20))
+            let decoder = try ContentDecoder(codings: [coding], limits: .init(ratio: 1000, grace: 1 << 20))
             for piece in pieces {
                 try piece.span.withUnsafeBytes { bytes throws(ContentFailure) in
                     var rest = bytes

@@ -32,7 +32,7 @@ extension FuzzTarget {
         request.setValue("1", forHTTPHeaderField: "X")
         let point = ResumePoint(offset: 10, total: 20, validator: .entityTag("\"a\""))
         let part = KeptPart(token: "part", length: 10, modified: 1, digest: 2)
-        return ResumeRecord(request, at: point, part: part, under: [7])
+        return ResumeRecord(request: request, at: point, part: part, under: [7])
     }()
 
     private static let policyArchive = FuzzTarget("policy-archive", seeds: policies) { input in
@@ -173,7 +173,7 @@ extension FuzzTarget {
             responseMonotonic: nil,
             options: []
         )
-        return CacheEntry(head, body: Data(repeating: 0, count: length), mayGoToDisk: true)
+        return CacheEntry(head: head, body: Data(repeating: 0, count: length), mayGoToDisk: true)
     }
 
     private static let netrc = FuzzTarget(

@@ -120,7 +120,7 @@ extension FuzzTarget {
                 allowsCompression: terms.compression != nil,
                 messageLimit: terms.limit
             )
-            var assembly = MessageAssembly(terms.compression, limit: terms.limit)
+            var assembly = MessageAssembly(compression: terms.compression, limit: terms.limit)
             let page = UnsafeMutableRawBufferPointer.allocate(byteCount: terms.page, alignment: 16)
             defer { page.deallocate() }
             var (history, packed): ([UInt8], [UInt8]?) = ([], nil)

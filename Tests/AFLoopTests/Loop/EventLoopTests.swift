@@ -71,7 +71,7 @@ final class EventLoopTests {
         poller.now = LoopInstant(nanoseconds: 100)
         loop.runTurn(until: poller.now)
         _ = loop.startTimer(at: LoopInstant(nanoseconds: 50), for: notes)
-        loop.add(LoopObserver(.all) { notes.all.append("observer \($0.rawValue)") })
+        loop.add(LoopObserver(activities: .all) { notes.all.append("observer \($0.rawValue)") })
         poller.onPoll = {
             notes.all.append("poll")
             poller.now = LoopInstant(nanoseconds: 200)

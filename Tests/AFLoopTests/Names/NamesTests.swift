@@ -64,7 +64,9 @@ struct LoopbackNamesTests {
 
     @Test(arguments: ["localhost", "LOCALHOST", "localhost.", "a.localhost", "a.b.localhost."])
     func `localhost and what is below it is this machine, whatever name servers say`(name: String) throws {
-        let silence = Result<[SocketAddress], ResolutionFailure>.failure(.init(.notFound, message: "no such name"))
+        let silence = Result<[SocketAddress], ResolutionFailure>.failure(
+            .init(kind: .notFound, message: "no such name")
+        )
         let lie = Result<[SocketAddress], ResolutionFailure>.success([try address("93.184.216.34")])
         let mixed = Result<[SocketAddress], ResolutionFailure>.success([
             try address("10.0.0.1"), try address("127.0.0.2"),
@@ -84,7 +86,7 @@ struct LoopbackNamesTests {
     }
 
     @Test func `a lookup that cannot be made is none that failed`() {
-        let refusal = Result<[SocketAddress], ResolutionFailure>.failure(.init(.overloaded, message: "too many"))
+        let refusal = Result<[SocketAddress], ResolutionFailure>.failure(.init(kind: .overloaded, message: "too many"))
 
         #expect(LoopbackNames.checked(refusal, of: "localhost") == refusal)
     }

@@ -98,6 +98,6 @@ private final class ScriptedPort: NetlinkPort {
         guard !waiting.isEmpty else { throw SystemCallError(.recv, code: EAGAIN) }
         let next = waiting.removeFirst()
         if let code = next.failure { throw SystemCallError(.recv, code: code) }
-        return NetlinkArrival(next.bytes[...], isFromKernel: next.isFromKernel, isTruncated: next.isTruncated)
+        return NetlinkArrival(bytes: next.bytes[...], isFromKernel: next.isFromKernel, isTruncated: next.isTruncated)
     }
 }

@@ -12,7 +12,7 @@ extension CacheTests {
 
         private static func entry(for request: CacheRequest, _ length: Int, at time: Int64 = 0) -> CacheEntry {
             let head = CacheTests.head([], for: request, at: time)
-            return CacheEntry(head, body: Data(repeating: 0, count: length), mayGoToDisk: false)
+            return CacheEntry(head: head, body: Data(repeating: 0, count: length), mayGoToDisk: false)
         }
 
         @Test func `the first to come is the first to go, as in a list`() throws {
@@ -73,7 +73,7 @@ extension CacheTests {
             #expect(store.known(of: request.key).map(\.body.count) == [2])
 
             let said = CacheTests.head([("ETag", "\"1\"")], for: request, at: 30)
-            store.insert(CacheEntry(said, body: Data(count: 3), mayGoToDisk: false), ticket: store.ticket)
+            store.insert(CacheEntry(head: said, body: Data(count: 3), mayGoToDisk: false), ticket: store.ticket)
             #expect(store.known(of: request.key).map(\.body.count) == [3] && !store.isInert)
             store.insert(try Self.entry("http://a.test/1", 4, at: 40), ticket: store.ticket)
             #expect(store.known(of: request.key).map(\.body.count) == [4] && store.isInert)

@@ -50,7 +50,7 @@ extension CacheTests {
                 switch random.number(below: 20) {
                 case 0..<9:
                     let body = "\(step)" + String(repeating: "x", count: random.number(below: 1700))
-                    let entry = CacheEntry(heads[number], body: Data(body.utf8), mayGoToDisk: true)
+                    let entry = CacheEntry(head: heads[number], body: Data(body.utf8), mayGoToDisk: true)
                     store.insert(entry)
                     model.put(.init(url: "\(number)", body: body, size: entry.size))
                 case 9..<18:

@@ -104,7 +104,7 @@ extension CacheTests.Store {
         // Both were under way at the same time.
         let asked = try CacheTests.request(Self.url)
         let head = CacheTests.head([("ETag", "\"1\"")], for: asked, at: 7, delay: 5)
-        let early = CacheEntry(head, body: Data("early".utf8), mayGoToDisk: false)
+        let early = CacheEntry(head: head, body: Data("early".utf8), mayGoToDisk: false)
 
         #expect(!store.insert(early, ticket: store.ticket) && bodies(store.known(of: asked.key)) == ["late"])
         #expect(store.insert(early, ticket: store.ticket, inPlaceOf: late))
@@ -129,7 +129,7 @@ extension CacheTests.Store {
         for mode in ["a", "b"] {
             let asked = try CacheTests.request(Self.url, ["X-Mode": mode])
             let stored = CacheTests.head([("Vary", "X-Mode"), ("ETag", "\"1\"")], for: asked)
-            scene.store.insert(CacheEntry(stored, body: Data(mode.utf8), mayGoToDisk: true))
+            scene.store.insert(CacheEntry(head: stored, body: Data(mode.utf8), mayGoToDisk: true))
         }
         scene.store.catchUp()
         let key = try CacheTests.request(Self.url).key
@@ -179,7 +179,7 @@ extension CacheTests.Store {
     private static func entry(_ mode: String = "", _ body: String = "x", at seconds: Int64 = 0) throws -> CacheEntry {
         let asked = try CacheTests.request(url, ["X-Mode": mode])
         let head = CacheTests.head([("Vary", "X-Mode"), ("ETag", "\"1\"")], for: asked, at: seconds)
-        return CacheEntry(head, body: Data(body.utf8), presented: Presented(), mayGoToDisk: true)
+        return CacheEntry(head: head, body: Data(body.utf8), presented: Presented(), mayGoToDisk: true)
     }
 
     /// Their ends may call the store, whose lock is taken.

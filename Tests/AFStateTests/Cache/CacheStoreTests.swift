@@ -34,7 +34,7 @@ extension CacheTests {
                 partition: .verified(by: [1, 2, 3]),
                 isDecoded: true
             )
-            let entry = CacheEntry(stored, body: Data([0, 1, 255]), userInfo: Data([7]), mayGoToDisk: true)
+            let entry = CacheEntry(head: stored, body: Data([0, 1, 255]), userInfo: Data([7]), mayGoToDisk: true)
             let bytes = CacheEntryCoding.encode(entry)
             let read = try #require(CacheEntryCoding.decode(bytes, for: stored.key, options: []))
 
@@ -62,7 +62,7 @@ extension CacheTests {
                     partition: own,
                     options: .keepsUsersOnDisk
                 )
-                let bytes = CacheEntryCoding.encode(CacheEntry(stored, body: Data(), mayGoToDisk: true))
+                let bytes = CacheEntryCoding.encode(CacheEntry(head: stored, body: Data(), mayGoToDisk: true))
                 let read = CacheEntryCoding.decode(bytes, for: asked.key, options: [])
                 #expect(read?.head.partition == stored.partition)
                 #expect(stored.partition == (cookie.isEmpty && control.hasPrefix("public") ? own.shared : own))
@@ -394,7 +394,7 @@ extension CacheTests {
             for number in 0..<40 {
                 let asked = try request("http://a.test/1", ["X-Mode": "\(number)"])
                 let stored = head([("Vary", "X-Mode"), ("ETag", "\"1\"")], for: asked)
-                scene.store.insert(CacheEntry(stored, body: Data("\(number)".utf8), mayGoToDisk: true))
+                scene.store.insert(CacheEntry(head: stored, body: Data("\(number)".utf8), mayGoToDisk: true))
             }
             scene.store.catchUp()
             #expect(scene.store.withState { $0.disk.count } == CacheState.variantLimit)

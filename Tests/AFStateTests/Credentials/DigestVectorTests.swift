@@ -23,7 +23,7 @@ struct DigestVectorTests {
             try Array(user.utf8).withUnsafeBytes { user in
                 try Array(password.utf8).withUnsafeBytes { password in
                     try DigestSession(
-                        digest,
+                        challenge: digest,
                         user: user,
                         password: password,
                         clientNonce: Array(clientNonce.utf8),

@@ -55,7 +55,12 @@ extension SecuredTests {
             private(set) var sent: [UInt8] = []
 
             init(_ site: Site, resuming session: TLSSession? = nil) throws {
-                engine = try TLSEngine(site.context, serverName: "api.test", resuming: session, client: decisions)
+                engine = try TLSEngine(
+                    context: site.context,
+                    serverName: "api.test",
+                    resuming: session,
+                    client: decisions
+                )
                 server = try MemoryServer(site.server)
             }
 
@@ -241,12 +246,17 @@ extension SecuredTests {
             ErrorQueue.poison()
 
             let failure = #expect(throws: TLSFailure.self) {
-                try TLSEngine(site.context, serverName: name, resuming: nil, client: Decisions())
+                try TLSEngine(context: site.context, serverName: name, resuming: nil, client: Decisions())
             }
 
             #expect(failure?.kind == .local && failure?.detail.contains("servername") == true, "\(failure as Any)")
             #expect(throws: Never.self) {
-                try TLSEngine(site.context, serverName: String(name.dropLast()), resuming: nil, client: Decisions())
+                try TLSEngine(
+                    context: site.context,
+                    serverName: String(name.dropLast()),
+                    resuming: nil,
+                    client: Decisions()
+                )
             }
         }
 

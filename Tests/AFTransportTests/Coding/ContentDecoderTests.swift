@@ -206,7 +206,7 @@ struct ContentDecoderTests {
 
     @Test func `nothing is made before it is asked for`() throws {
         let body = Array(Coded.gzip(Data(count: 10 << 20), level: 9))
-        let decoder = try ContentDecoder([.gzip], limits: .init(ratio: 250))
+        let decoder = try ContentDecoder(codings: [.gzip], limits: .init(ratio: 250))
         let page = ContentPage()
         var made = 0
 

@@ -30,7 +30,7 @@ struct Decoding {
         let page = UnsafeMutableRawBufferPointer.allocate(byteCount: room, alignment: 64)
         defer { page.deallocate() }
         do {
-            let decoder = try ContentDecoder(codings, limits: limits)
+            let decoder = try ContentDecoder(codings: codings, limits: limits)
             var offset = 0
             var sizes = pieces[...]
             while offset < input.count {

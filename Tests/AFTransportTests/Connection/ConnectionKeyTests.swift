@@ -33,7 +33,7 @@ struct ConnectionKeyTests {
 
     init() throws {
         endpoint = try Endpoint(scheme: .https, host: "a.test")
-        proxy = ProxyRoute(try ProxyServer("http://proxy.test:3128"), number: 1)
+        proxy = ProxyRoute(server: try ProxyServer("http://proxy.test:3128"), number: 1)
     }
 
     private func context(_ id: Int, owner: Int = 0) -> SecurityContext {
@@ -50,7 +50,7 @@ struct ConnectionKeyTests {
     /// Keys that differ from each other in one thing, or in several.
     private func keys() throws -> [ConnectionKey] {
         let (own, other) = (context(1), context(2))
-        let route = try ProxyRoute(ProxyServer("http://proxy.test:3128"), number: 2)
+        let route = try ProxyRoute(server: ProxyServer("http://proxy.test:3128"), number: 2)
         let slow = LinkTerms.background
         let wired = LinkTerms.wired
         let elsewhere = try Endpoint(scheme: .https, host: "b.test")
@@ -202,14 +202,14 @@ struct ConnectionKeyTests {
         let server = try ProxyServer("http://me:secret@proxy.test:3128")
         var agent = HTTPHeaders()
         agent.append("User-Agent", value: "t/1")
-        let route = ProxyRoute(server, number: 1, agent: agent)
+        let route = ProxyRoute(server: server, number: 1, agent: agent)
         let own = try #require(route.authorization)
 
         #expect(
             Mirror(reflecting: route).children.map(\.label) == ["proxy", "authorization", "agent", "alwaysTunnels"]
         )
         let others = [
-            ProxyRoute(server, number: 1, agent: agent), route.authorized(by: "Basic YTpi"),
+            ProxyRoute(server: server, number: 1, agent: agent), route.authorized(by: "Basic YTpi"),
             route.naming(agentOf: HTTPHeaders()), route.tunnelling,
         ]
         #expect(others.allSatisfy { $0 != route } && Set(others + [route]).count == 5)

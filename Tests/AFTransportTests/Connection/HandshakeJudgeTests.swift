@@ -156,20 +156,20 @@ private final class Stage {
 
     func judge() throws -> (HandshakeJudge, Handshake) {
         let handshake = Handshake(
-            try ScriptedChannel(),
+            on: try ScriptedChannel(),
             to: key,
             under: security,
             platform: platform,
             client: client,
             asker: client
         )
-        let judge = HandshakeJudge(key, security: security, platform: platform)
+        let judge = HandshakeJudge(key: key, security: security, platform: platform)
         judge.serve(handshake)
         return (judge, handshake)
     }
 
     func engine(_ judge: HandshakeJudge) throws -> TLSEngine {
-        try TLSEngine(security.context(), serverName: "api.test", resuming: nil, client: judge)
+        try TLSEngine(context: security.context(), serverName: "api.test", resuming: nil, client: judge)
     }
 
     deinit {

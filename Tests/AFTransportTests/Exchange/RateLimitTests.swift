@@ -15,7 +15,7 @@ struct RateLimitTests {
     @Test func `what a client costs does not grow with those that wait`() throws {
         let world = TransferWorld()
         let growth = try CPUTime.growth(from: 500, to: 16_000) { count in
-            let limit = try #require(RateLimit(16, on: world.loop))
+            let limit = try #require(RateLimit(bytesPerSecond: 16, on: world.loop))
             limit.take(1 << 10)
             let clients = (0..<count).map { _ in Client() }
             for client in clients { #expect(limit.request(for: client) == 0) }

@@ -99,7 +99,7 @@ final class DialTests: TransferSuite {
     @Test(arguments: [ResolutionFailure.Kind.notFound, .unavailable, .overloaded])
     func `T-RES-36 a lookup that fails is told from one that found nothing`(kind: ResolutionFailure.Kind) {
         world.resolver.set(
-            .init(.failure(ResolutionFailure(kind, message: "so it is")), after: .seconds(1)),
+            .init(.failure(ResolutionFailure(kind: kind, message: "so it is")), after: .seconds(1)),
             for: "api.test"
         )
 

@@ -14,7 +14,7 @@ extension ProxyTests {
 
         private func endpoint(_ url: String) throws -> Endpoint { try RequestURL(url).endpoint }
 
-        private func route(_ url: String) throws -> ProxyRoute { ProxyRoute(try ProxyServer(url), number: 1) }
+        private func route(_ url: String) throws -> ProxyRoute { ProxyRoute(server: try ProxyServer(url), number: 1) }
 
         /// Offers an answer in pieces and returns how the exchange ended, and what it sent.
         private func play(_ exchange: any TunnelExchange, _ pieces: [[UInt8]]) -> (end: End, sent: [[UInt8]]) {
@@ -38,7 +38,7 @@ extension ProxyTests {
             let server = try ProxyServer("http://me:secret@proxy.test")
             var agent = HTTPHeaders()
             agent.append("User-Agent", value: "t/1")
-            let route = ProxyRoute(server, number: 1, tunnelFields: fields, agent: agent)
+            let route = ProxyRoute(server: server, number: 1, tunnelFields: fields, agent: agent)
 
             for (url, place) in [
                 ("https://api.test/path?q#f", "api.test:443"), ("https://user:pw@api.test:8443/", "api.test:8443"),
@@ -69,7 +69,7 @@ extension ProxyTests {
                 at url: String = "http://proxy.test"
             ) throws -> String {
                 let route = ProxyRoute(
-                    try ProxyServer(url),
+                    server: try ProxyServer(url),
                     number: 1,
                     tunnelFields: try TunnelFields(fields),
                     agent: usual
@@ -89,7 +89,7 @@ extension ProxyTests {
             #expect(try sent([:], others) == "")
             #expect(try sent(["user-agent": "office/1"], fields) == "user-agent: office/1\r\n")
             #expect(try sent([:], fields, at: "socks5://proxy.test") == "User-Agent: session/1\r\n")
-            let route = ProxyRoute(try ProxyServer("http://proxy.test"), number: 1)
+            let route = ProxyRoute(server: try ProxyServer("http://proxy.test"), number: 1)
             let named = route.naming(agentOf: fields)
             #expect(named != route && named == route.naming(agentOf: fields))
             #expect(named.naming(agentOf: fields) === named)
@@ -269,7 +269,7 @@ extension ProxyTests {
             let channel = try ScriptedChannel()
             channel.reads = early.isEmpty ? [] : [.bytes(early)]
             let hearer = Hearer()
-            let tunnel = ProxyTunnel(channel, exchange: exchange, buffer: ReadBuffer(), client: hearer)
+            let tunnel = ProxyTunnel(channel: channel, exchange: exchange, buffer: ReadBuffer(), client: hearer)
 
             tunnel.start(try Departure.free())
 

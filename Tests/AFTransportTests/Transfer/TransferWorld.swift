@@ -87,7 +87,7 @@ final class TransferWorld: VirtualSystem {
         do {
             let request = try WireRequest(method, url, body: body, fields: fields, defaults: defaults, rate: rate)
             events.transfer = Transfer(
-                request,
+                request: request,
                 key: try key(for: request),
                 pool: pool,
                 loop: loop,

@@ -8,7 +8,7 @@ struct MessageAssemblyTests {
 
     /// Texts of a server that packs them, one after the other.
     private func texts(_ payloads: [[UInt8]], limit: Int = 100, pageSize: Int = 100) throws -> [String] {
-        var assembly = MessageAssembly(WebSocketCompression(), limit: limit)
+        var assembly = MessageAssembly(compression: WebSocketCompression(), limit: limit)
         let page = UnsafeMutableRawBufferPointer.allocate(byteCount: pageSize, alignment: 16)
         defer { page.deallocate() }
         return try payloads.map { payload in
@@ -47,7 +47,7 @@ struct MessageAssemblyTests {
     }
 
     @Test(arguments: [0, -1, .min]) func `a limit that is lowered below nothing lets nothing more in`(limit: Int) {
-        var assembly = MessageAssembly(WebSocketCompression(), limit: 100)
+        var assembly = MessageAssembly(compression: WebSocketCompression(), limit: 100)
         let page = UnsafeMutableRawBufferPointer.allocate(byteCount: 4, alignment: 16)
         defer { page.deallocate() }
         assembly.begin(isText: true, isCompressed: true)

@@ -31,7 +31,7 @@
             return cell == "readRest" && isBroken ? "x>over" : cell
         }
         expectTable(Self.table, of: Machine.State.allCases, Machine.Event.self, wanted: wanted) { state, event in
-            var machine = Machine(state, isSuspended: isSuspended, isBroken: isBroken)
+            var machine = Machine(state: state, isSuspended: isSuspended, isBroken: isBroken)
             let action = machine.handle(event)
             #expect(machine.isSuspended == isSuspended)
             #expect(machine.isBroken == isBroken || action == .readRest, "\(event) in \(state)")
@@ -47,7 +47,7 @@
         for state in Machine.State.allCases {
             for event in Machine.Event.allCases {
                 for isBroken in [false, true] {
-                    var machine = Machine(state, isBroken: isBroken)
+                    var machine = Machine(state: state, isBroken: isBroken)
                     guard machine.handle(event) == .impossible else { continue }
                     let objection = Machine.objection(to: event, in: state)
                     #expect(!objection.contains("at any time"), "\(objection)")
@@ -59,16 +59,16 @@
 
     @Test func `only an open connection lets the server wait for its client, and a suspended one for everybody`() {
         for state in Machine.State.allCases {
-            let wanted = Machine(state).reads(isWanted: true)
+            let wanted = Machine(state: state).reads(isWanted: true)
             #expect(wanted == (state != .over), "\(state)")
-            let unwanted = Machine(state).reads(isWanted: false)
+            let unwanted = Machine(state: state).reads(isWanted: false)
             #expect(unwanted == (state != .open && state != .over), "\(state)")
             // What has arrived is not lost when the server goes away.
-            let broken = Machine(state, isBroken: true).reads(isWanted: false)
+            let broken = Machine(state: state, isBroken: true).reads(isWanted: false)
             #expect(broken == (state != .over), "\(state)")
-            let suspended = Machine(state, isSuspended: true, isBroken: true).reads(isWanted: true)
+            let suspended = Machine(state: state, isSuspended: true, isBroken: true).reads(isWanted: true)
             #expect(!suspended, "\(state)")
-            #expect(Machine(state).decodes == [.open, .closing, .skipping].contains(state), "\(state)")
+            #expect(Machine(state: state).decodes == [.open, .closing, .skipping].contains(state), "\(state)")
         }
     }
 

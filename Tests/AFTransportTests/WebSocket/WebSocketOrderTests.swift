@@ -36,8 +36,8 @@ import Glibc
             channel,
             secured: nil,
             early: [],
-            WebSocketHandshake.Agreement(subprotocol: nil, compression: nil),
-            WebSocketTerms(),
+            agreement: WebSocketHandshake.Agreement(subprotocol: nil, compression: nil),
+            terms: WebSocketTerms(),
             platform: world.makePlatform(),
             random: { 0 },
             client: client

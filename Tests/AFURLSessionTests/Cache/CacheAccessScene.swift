@@ -39,7 +39,7 @@ final class CacheAccessScene {
             workers: virtual.workers,
             wallClock: { clocks.wall }
         )
-        access = LoopBound(CacheAccess(self.cache, in: world), on: loop)
+        access = LoopBound(CacheAccess(cache: self.cache, in: world), on: loop)
     }
 
     /// Runs on the loop, and until nothing happens any more.

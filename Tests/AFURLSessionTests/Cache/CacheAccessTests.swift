@@ -560,7 +560,7 @@ extension CacheTests {
             let question = virtual.question(try frozen())
             let world = virtual.world
             let isPassed = try virtual.onLoop { [fresh] _ in
-                let access = CacheAccess(nil, in: world)
+                let access = CacheAccess(cache: nil, in: world)
                 var passed = 0
                 access.lookUp(question) { if case .network = $0 { passed += 1 } }
                 access.note(200, headers: HTTPHeaders(), to: question.request)

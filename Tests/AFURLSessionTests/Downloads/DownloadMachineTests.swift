@@ -215,7 +215,7 @@
         let action = Lock<Action?>(nil)
         world.loop.enqueue { [load = task.load] in
             let load = load.value
-            action.withLock { $0 = (load.consumer as? DownloadConsumer)?.take(.flushed, load) }
+            action.withLock { $0 = (load.consumer as? DownloadConsumer)?.take(.flushed, for: load) }
         }
         world.settle()
 

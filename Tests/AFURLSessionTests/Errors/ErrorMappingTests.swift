@@ -121,7 +121,7 @@ struct ErrorMappingTests {
             LoadFailure(RequestRejection(.host, rule: .forbiddenByte, at: 1, excerpt: EscapedText(Self.hostile))),
             LoadFailure(RequestRejection(.fieldValue, rule: .control, at: 1, field: EscapedText(Self.hostile))),
             try Self.failure(
-                .dial(.unresolved(ResolutionFailure(.notFound, message: Self.hostile)), DialReport()),
+                .dial(.unresolved(ResolutionFailure(kind: .notFound, message: Self.hostile)), DialReport()),
                 peer
             ),
             LoadFailure(

@@ -41,14 +41,14 @@ import Testing
         ),
         Row(error: .impossibleSocketPath, reason: .request, phase: .preparing, code: .badURL),
         Row(
-            error: .dial(.unresolved(ResolutionFailure(.notFound, message: "no such host")), DialReport()),
+            error: .dial(.unresolved(ResolutionFailure(kind: .notFound, message: "no such host")), DialReport()),
             reason: .resources,
             detail: .nameNotFound,
             phase: .resolving,
             code: .cannotFindHost
         ),
         Row(
-            error: .dial(.unresolved(ResolutionFailure(.unavailable, message: "no answer")), DialReport()),
+            error: .dial(.unresolved(ResolutionFailure(kind: .unavailable, message: "no answer")), DialReport()),
             reason: .resources,
             detail: .nameLookup,
             phase: .resolving,
@@ -140,7 +140,7 @@ import Testing
 
     @Test func `a failure of the proxy names the proxy and not the server`() throws {
         let endpoint = try RequestURL("https://a.test/").endpoint
-        let route = ProxyRoute(try ProxyServer("http://proxy.test:3128"), number: 1)
+        let route = ProxyRoute(server: try ProxyServer("http://proxy.test:3128"), number: 1)
 
         let refused = TransferError.proxy(ProxyFailure(route: route, cause: .dial(.unreachable, Self.refused)))
         let dropped = TransferError.proxy(ProxyFailure(route: route, cause: .dropped))

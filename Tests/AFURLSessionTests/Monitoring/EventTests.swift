@@ -205,7 +205,7 @@ extension MonitoringTests {
         }
 
         private func dispatcher(_ slow: Slow) throws -> EventDispatcher {
-            try #require(EventDispatcher([slow], in: .system))
+            try #require(EventDispatcher(monitors: [slow], in: .system))
         }
 
         @Test("events for a slow monitor are bounded, and missed ones counted, T-RES-48")
@@ -252,11 +252,17 @@ extension MonitoringTests {
             let monitor = LoggingMonitor { line in lines.withLock { $0.append(line) } }
             let date = Date(timeIntervalSince1970: 0)
             monitor.observe(
-                SessionEvent(.connectionFailed(message: "no\n\u{1B}[31m\u{202E}x"), date: date, connection: 3)
+                SessionEvent(kind: .connectionFailed(message: "no\n\u{1B}[31m\u{202E}x"), date: date, connection: 3)
             )
-            monitor.observe(SessionEvent(.bytesReceived(total: 1), date: date, task: 1))
+            monitor.observe(SessionEvent(kind: .bytesReceived(total: 1), date: date, task: 1))
             monitor.observe(
-                SessionEvent(.response(status: 200, headBytes: 9), date: date, task: 1, exchange: 2, connection: 3)
+                SessionEvent(
+                    kind: .response(status: 200, headBytes: 9),
+                    date: date,
+                    task: 1,
+                    exchange: 2,
+                    connection: 3
+                )
             )
 
             #expect(
@@ -275,13 +281,13 @@ extension MonitoringTests {
             }
             let paper = Paper()
             let monitor = LoggingMonitor(to: paper, includesBytes: true)
-            monitor.observe(SessionEvent(.bytesSent(total: 5), date: Date(timeIntervalSince1970: 0), task: 7))
+            monitor.observe(SessionEvent(kind: .bytesSent(total: 5), date: Date(timeIntervalSince1970: 0), task: 7))
             #expect(paper.text.value == "1970-01-01T00:00:00.000Z task 7 sent 5 bytes of the body\n")
         }
 
         @Test("without monitors there is no dispatcher")
         func absent() {
-            #expect(EventDispatcher([], in: .system) == nil)
+            #expect(EventDispatcher(monitors: [], in: .system) == nil)
         }
     }
 }

@@ -278,7 +278,7 @@ struct NetworkMonitorTests {
 
     @Test func `a name service that is overloaded says nothing about a name`() {
         plug()
-        world.resolver.set(.init(.failure(ResolutionFailure(.overloaded, message: "too many"))), for: "api.test")
+        world.resolver.set(.init(.failure(ResolutionFailure(kind: .overloaded, message: "too many"))), for: "api.test")
         let (monitor, _) = world.makeMonitor(host: "api.test")
         let (heard, observation) = observe(monitor)
         world.advance(by: .milliseconds(500))

@@ -51,7 +51,7 @@ struct NetworkPathTests {
         let one = path(to: .name("api.test"), .found([addresses[0]]))
         #expect(one.status == .unsatisfied && one.hasIPv4DefaultRoute)
         #expect(one.reason?.hasPrefix("no way to api.test (2001:db8::1): there is no route") == true)
-        let none = path(to: .name("api.test"), .failed(ResolutionFailure(.notFound, message: "no such name")))
+        let none = path(to: .name("api.test"), .failed(ResolutionFailure(kind: .notFound, message: "no such name")))
         #expect(none.status == .unsatisfied && none.reason == "api.test cannot be looked up: no such name")
         #expect(path(to: .name("api.test")).status == .unknown)
     }

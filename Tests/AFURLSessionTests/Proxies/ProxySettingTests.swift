@@ -24,8 +24,8 @@ extension ProxyTests {
         }
 
         @Test func `a WebSocket has a tunnel, also behind a tunnel for the same User-Agent`() throws {
-            let route = ProxyRoute(try ProxyServer("http://proxy.test:3128"), number: 1)
-            let proxies = SessionProxies(ProxySelection(), connectionsPerHost: 1)
+            let route = ProxyRoute(server: try ProxyServer("http://proxy.test:3128"), number: 1)
+            let proxies = SessionProxies(rules: ProxySelection(), connectionsPerHost: 1)
             let request = try freeze("http://a.test/") { $0.setValue("own/1", forHTTPHeaderField: "User-Agent") }
             let plain = try Endpoint(scheme: .http, host: "a.test")
 

@@ -153,7 +153,7 @@ extension SecuredTests {
             let (first, later, ofProxy) = (SwitchedEvaluator([1]), SwitchedEvaluator([2]), SwitchedEvaluator([3]))
             let rules = SessionRules(Bench.configuration { $0.evaluator = first })
             let applied = Lock(0)
-            let watch = RulesWatch(rules, proxies: [Bench.configuration { $0.evaluator = ofProxy }]) {
+            let watch = RulesWatch(rules: rules, proxies: [Bench.configuration { $0.evaluator = ofProxy }]) {
                 applied.withLock { $0 += 1 }
             }
             let steps: [() -> Void] = [
@@ -171,7 +171,7 @@ extension SecuredTests {
 
         @Test func `T-TLS-12 that other answers are given is told once for each time`() {
             let rules = SessionRules(TLSConfiguration())
-            let watch = RulesWatch(rules, proxies: []) {}
+            let watch = RulesWatch(rules: rules, proxies: []) {}
             watch.replace(TLSConfiguration())
             #expect(!rules.takeForgetsAnswers())
 

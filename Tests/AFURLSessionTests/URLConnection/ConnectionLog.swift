@@ -132,7 +132,7 @@ extension ConnectionSessions {
     static func loopback(_ configure: (URLSessionConfiguration) -> Void = { _ in }) -> ConnectionSessions {
         let configuration = URLSessionConfiguration.ephemeral
         configure(configuration)
-        return ConnectionSessions(configuration, in: .system)
+        return ConnectionSessions(configuration: configuration, in: .system)
     }
 
     /// A connection that is called on the network thread.

@@ -13,7 +13,7 @@ struct VirtualConnectionTests {
         init(_ scenario: Scenario) throws {
             world = VirtualWorld(seed: 1)
             scenario.prepare(world)
-            sessions = ConnectionSessions(.ephemeral, in: world.session.world)
+            sessions = ConnectionSessions(configuration: .ephemeral, in: world.session.world)
             if scenario.needsWarmUp {
                 let first = ConnectionLog()
                 var request = URLRequest(url: try #require(URL(string: "http://api.test/warm-up")))

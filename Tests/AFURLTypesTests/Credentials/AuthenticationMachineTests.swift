@@ -813,7 +813,7 @@ struct AuthenticationMachineTests {
 
     @Test("without random numbers nothing is answered, T-AUT-10")
     func noRandomness() throws {
-        var task = TaskTalk(ProvenCredentials(CredentialSettings(storage: nil)) { nil })
+        var task = TaskTalk(ProvenCredentials(settings: CredentialSettings(storage: nil)) { nil })
         _ = task.challenge(Self.digest, to: try .get("https://a.test/"))
         #expect(task.answer(.user()).name == "deliver")
     }
@@ -870,7 +870,7 @@ struct AuthenticationMachineTests {
         }
         var settings = CredentialSettings(storage: storage)
         func sent(_ url: String) throws -> String? {
-            var task = TaskTalk(ProvenCredentials(settings))
+            var task = TaskTalk(ProvenCredentials(settings: settings))
             return task.send(try .get(url)).authorization
         }
 
@@ -898,7 +898,9 @@ struct AuthenticationMachineTests {
         var settings = CredentialSettings(storage: storage)
         settings.sendsPasswordsInClear = true
 
-        #expect(ProvenCredentials(settings).known.attempt(for: proxy, under: .clear, path: Array("/".utf8)) == nil)
+        #expect(
+            ProvenCredentials(settings: settings).known.attempt(for: proxy, under: .clear, path: Array("/".utf8)) == nil
+        )
     }
 
     @Test("a URL may have a password and no user, T-AUT-01")

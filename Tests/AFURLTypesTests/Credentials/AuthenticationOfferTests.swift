@@ -77,6 +77,6 @@ struct AuthenticationOfferTests {
         if let value { headers.append("WWW-Authenticate", value: value) }
         let challenges = Challenge.list(in: headers, name: "WWW-Authenticate")
         #expect(AuthenticationOffer.list(challenges, from: "a.test", mayHashBody: true).isEmpty)
-        #expect(AuthenticationOffer.complaint(about: challenges, in: headers, "WWW-Authenticate") == complaint)
+        #expect(AuthenticationOffer.complaint(about: challenges, in: headers, field: "WWW-Authenticate") == complaint)
     }
 }

@@ -18,7 +18,7 @@ struct AuthenticationTurnTests {
     ) -> AuthenticationTurn {
         var headers = HTTPHeaders()
         headers.append("WWW-Authenticate", value: challenge)
-        return task.machine.received(401, headers, to: exchange, knowing: task.proven.known)
+        return task.machine.received(401, headers: headers, to: exchange, knowing: task.proven.known)
     }
 
     private static func sends(_ proven: ProvenCredentials, to exchange: AuthenticationExchange) -> Bool {
@@ -34,7 +34,7 @@ struct AuthenticationTurnTests {
         _ = task.challenge(challenge, to: exchange)
         _ = task.answer(.user())
         _ = task.send(exchange)
-        let accepted = task.machine.received(200, HTTPHeaders(), to: exchange, knowing: proven.known)
+        let accepted = task.machine.received(200, headers: HTTPHeaders(), to: exchange, knowing: proven.known)
         #expect(!Self.sends(proven, to: exchange) && proven.settings.storage?.isEmpty == true)
         #expect(proven.learn(from: accepted).name == "deliver")
         #expect(Self.sends(proven, to: exchange) && proven.settings.storage?.isEmpty == false)
@@ -79,7 +79,7 @@ struct AuthenticationTurnTests {
         _ = task.send(exchange)
         var info = HTTPHeaders()
         info.append("Authentication-Info", value: "nextnonce=o")
-        let accepted = task.machine.received(200, info, to: exchange, knowing: proven.known)
+        let accepted = task.machine.received(200, headers: info, to: exchange, knowing: proven.known)
         #expect(learnt(accepted) == ["renew", "remember"])
         #expect(task.send(exchange).parameter("nonce") == "o")
         #expect(learnt(Self.received(Self.basic, to: exchange, by: &task)) == ["forget"])

@@ -22,7 +22,7 @@ struct ProvenCredentialsTests {
 
     @Test("our nonces are 128 bits of the system's randomness, T-AUT-10")
     func randomness() throws {
-        let proven = ProvenCredentials(CredentialSettings(storage: nil))
+        let proven = ProvenCredentials(settings: CredentialSettings(storage: nil))
         let nonces = (0..<200).compactMap { _ in proven.known.clientNonce() }
         #expect(nonces.allSatisfy { $0.count == 32 })
         #expect(Set(nonces).count == 200)
@@ -86,7 +86,7 @@ struct ProvenCredentialsTests {
         let proven = ProvenCredentials.ofTest(storage)
         func exchange(_ host: String) throws -> AuthenticationExchange {
             AuthenticationExchange(
-                try RequestURL("https://a.test/"),
+                url: try RequestURL("https://a.test/"),
                 method: "GET",
                 namedHost: Array(host.utf8),
                 trust: .clear

@@ -33,7 +33,7 @@ struct TaskTalk {
     ) -> AuthenticationMachine.Step {
         var headers = HTTPHeaders()
         for (name, value) in fields { headers.append(name, value: value) }
-        return proven.learn(from: machine.received(status, headers, to: exchange, knowing: proven.known))
+        return proven.learn(from: machine.received(status, headers: headers, to: exchange, knowing: proven.known))
     }
 
     /// Sends without being asked, and is asked for this.
@@ -92,7 +92,7 @@ extension ProvenCredentials {
         var settings = CredentialSettings(storage: storage)
         change(&settings)
         var made: UInt64 = 0
-        return ProvenCredentials(settings) {
+        return ProvenCredentials(settings: settings) {
             made += 1
             return [UInt8](repeating: 0, count: 8) + withUnsafeBytes(of: made.bigEndian, Array.init)
         }
@@ -109,7 +109,7 @@ extension AuthenticationExchange {
     ) throws
         -> AuthenticationExchange
     {
-        AuthenticationExchange(try RequestURL(url), method: method, proxy: proxy, trust: trust)
+        AuthenticationExchange(url: try RequestURL(url), method: method, proxy: proxy, trust: trust)
     }
 }
 

@@ -19,7 +19,7 @@ struct ResumeRecordTests {
         request.cachePolicy = .reloadIgnoringLocalCacheData
         let part = KeptPart(token: token, length: offset, modified: -1, digest: .max)
         return ResumeRecord(
-            request,
+            request: request,
             at: ResumePoint(offset: 0, total: total, validator: validator),
             part: part,
             under: [7]
@@ -67,7 +67,7 @@ struct ResumeRecordTests {
         let part = KeptPart(token: String(repeating: "0a", count: 16), length: 100, modified: 1, digest: 2)
         let point = ResumePoint(offset: 0, total: nil, validator: .entityTag("\"one\""))
 
-        let read = try ResumeRecord(ResumeRecord(request, at: point, part: part, under: [7]).encoded())
+        let read = try ResumeRecord(ResumeRecord(request: request, at: point, part: part, under: [7]).encoded())
 
         let again = try #require(read.request)
         #expect(again == request && again.headerFields.map(\.name) == request.headerFields.map(\.name))

@@ -64,7 +64,7 @@ import Testing
     private func head(_ fields: [String: String], _ defaults: HeaderDefaults) throws -> (String, Bool) {
         let fields = RequestFields(fields)
         var head = try RequestHead(
-            RequestURL("http://h/"),
+            url: RequestURL("http://h/"),
             method: "GET",
             traits: MethodTraits("GET"),
             fields: fields,

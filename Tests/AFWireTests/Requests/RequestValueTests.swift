@@ -49,7 +49,7 @@ struct RequestValueTests {
 
     private static func head(_ defaults: HeaderDefaults) throws -> RequestHead {
         let url = try RequestURL("http://a.test/")
-        return try RequestHead(url, method: "POST", traits: MethodTraits("POST"), defaults: defaults)
+        return try RequestHead(url: url, method: "POST", traits: MethodTraits("POST"), defaults: defaults)
     }
 
     @Test func `a request with the fields of the one before gets the same head`() throws {

@@ -250,14 +250,16 @@ struct WebSocketDecoderTests {
             decoder.limitMessages(to: limit)
             return #expect(throws: WebSocketViolation.self) { try decode(next) }
         }
-        let tooBig = WebSocketViolation(WebSocketViolation.tooBig, reason: "a message is longer than the limit")
+        let tooBig = WebSocketViolation(code: WebSocketViolation.tooBig, reason: "a message is longer than the limit")
         #expect(refusal(20, [0x80, 18]) == tooBig && refusal(5, [0x80, 3]) == tooBig)
         // What has come is over the limit by itself.
         #expect(
             refusal(2, [0x80, 0]) == tooBig && refusal(0, [0x80, 0]) == tooBig && refusal(-1, [0x80, 0]) == tooBig
         )
-        #expect(refusal(20, [0x80, 18]) != WebSocketViolation(WebSocketViolation.tooBig, reason: "another reason"))
-        #expect(tooBig != WebSocketViolation(WebSocketViolation.internalError, reason: tooBig.reason))
+        #expect(
+            refusal(20, [0x80, 18]) != WebSocketViolation(code: WebSocketViolation.tooBig, reason: "another reason")
+        )
+        #expect(tooBig != WebSocketViolation(code: WebSocketViolation.internalError, reason: tooBig.reason))
     }
 
     // MARK: - Pieces

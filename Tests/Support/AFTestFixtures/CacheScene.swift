@@ -120,7 +120,7 @@ package final class CacheScene: CacheSamples {
     ) throws -> CacheEntry {
         let request = try CacheScene.request(url)
         let head = CacheScene.head(fields, for: request, partition: partition, at: seconds)
-        return CacheEntry(head, body: Data(body.utf8), mayGoToDisk: mayGoToDisk)
+        return CacheEntry(head: head, body: Data(body.utf8), mayGoToDisk: mayGoToDisk)
     }
 
     package func put(_ url: String, _ body: String, at seconds: Int64 = 0) throws {

@@ -7,7 +7,7 @@ final class DataURLSource: LoadSource {
     private var events: [LoadEvent] = []
     private var isStopped = false
 
-    init(_ url: URL, isHead: Bool, limit: Int, for load: ForeignLoad, in world: World) {
+    init(url: URL, isHead: Bool, limit: Int, for load: ForeignLoad, in world: World) {
         let loop = world.loop
         let source = LoopBound(confined: self, on: loop)
         let load = LoopBound(confined: load, on: loop)

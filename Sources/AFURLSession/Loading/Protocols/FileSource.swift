@@ -24,7 +24,7 @@ final class FileSource: LoadSource, BodyClient {
     /// The load that this is the source of.
     private weak var load: ForeignLoad?
 
-    init(_ url: URL, isHead: Bool, for load: ForeignLoad, in world: World) {
+    init(url: URL, isHead: Bool, for load: ForeignLoad, in world: World) {
         self.url = url
         self.isHead = isHead
         self.load = load
@@ -54,7 +54,7 @@ final class FileSource: LoadSource, BodyClient {
     private func opened(_ result: Result<FilePass, FileFailure>, worker: any BlockingWorker, loop: EventLoop) {
         switch (result, stage) {
         case (.success(let pass), .opening):
-            let body = FileBody(pass, worker: worker, on: loop)
+            let body = FileBody(pass: pass, worker: worker, on: loop)
             body.client = self
             stage = .opened(body, size: pass.size)
         case (.success(let pass), _): worker.run { pass.close() }

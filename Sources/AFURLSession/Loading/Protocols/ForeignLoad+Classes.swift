@@ -11,7 +11,7 @@ extension ForeignLoad {
     func begin(_ choice: ProtocolClasses.Choice, on worker: any BlockingWorker, keepsBody: Bool) {
         guard keepsBody, case .streamed = load.body, let task = load.handle else { return start(choice, on: worker) }
         pause(.undecided)
-        BodyPreparer(task, of: load, on: load.session.world.platform).supplyStream { [self] stream in
+        BodyPreparer(task: task, of: load, on: load.session.world.platform).supplyStream { [self] stream in
             guard load.isLoading, load.memory?.foreign === self else { return }
             var request = choice.request
             if let stream { request.httpBodyStream = stream.stream }
@@ -25,7 +25,7 @@ extension ForeignLoad {
         let (session, settings) = (load.session, load.session.settings)
         load.becomes(choice.request)
         let source = ProtocolSource(
-            choice,
+            choice: choice,
             for: self,
             of: task,
             cache: choice.request.mayBeCached(settings.cachePolicy) ? load.cache.cache : nil,

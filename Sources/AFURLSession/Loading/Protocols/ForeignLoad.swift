@@ -47,7 +47,7 @@ final class ForeignLoad: TransferSubstitute, DeadlineClient {
     private var watchPlace: Int?
 
     /// - Parameter request: The request whose timeout counts.
-    init(_ request: URLRequest, of load: Load) {
+    init(request: URLRequest, of load: Load) {
         let session = load.session
         self.load = load
         loop = session.loop
@@ -184,7 +184,7 @@ final class ForeignLoad: TransferSubstitute, DeadlineClient {
         guard !hasResponse, let request = load.presentRequest else { return }
         hasResponse = true
         times.responseStarted = loop.now
-        storage = ProtocolStorage(response, to: request, policy: policy, under: scope, of: load)
+        storage = ProtocolStorage(response: response, to: request, policy: policy, under: scope, of: load)
         load.judge(response: .foreignResponse(response, self))
     }
 

@@ -23,7 +23,7 @@ final class ProtocolClasses {
     static var isCalling: Bool { CurrentWorker.label == workerLabel }
 
     /// Nil if the session has no classes to ask, and never will have any.
-    init?(_ settings: ProtocolSettings, asksRegistered: Bool, in world: World) {
+    init?(settings: ProtocolSettings, asksRegistered: Bool, in world: World) {
         guard asksRegistered || !settings.classes.isEmpty else { return nil }
         configured = settings.classes.compactMap { $0 as? URLProtocol.Type }
         self.asksRegistered = asksRegistered

@@ -20,7 +20,7 @@ final class ProtocolClient: NSObject, URLProtocolClient {
     private let limit: Int
 
     /// - Parameter limit: How many bytes may wait here.
-    init(_ load: LoopBound<ForeignLoad>, limit: Int) {
+    init(load: LoopBound<ForeignLoad>, limit: Int) {
         state = Lock(State(load: load))
         self.limit = limit
     }

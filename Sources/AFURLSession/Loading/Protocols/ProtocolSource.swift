@@ -11,14 +11,14 @@ final class ProtocolSource: LoadSource {
 
     /// - Parameter cache: Where to look for a stored response for the class.
     init(
-        _ choice: ProtocolClasses.Choice,
+        choice: ProtocolClasses.Choice,
         for load: ForeignLoad,
         of task: URLSessionTask,
         cache: URLCache?,
         limit: Int,
         on worker: any BlockingWorker
     ) {
-        let client = ProtocolClient(LoopBound(confined: load, on: task.session.world.loop), limit: limit)
+        let client = ProtocolClient(load: LoopBound(confined: load, on: task.session.world.loop), limit: limit)
         self.client = client
         self.worker = worker
         worker.run { [object] in object.start(choice, for: task, cache: cache, client: client) }

@@ -19,7 +19,7 @@ final class ProtocolStorage: StorableResponse {
 
     /// Nil if the cache stores nothing.
     init?(
-        _ response: URLResponse,
+        response: URLResponse,
         to request: URLRequest,
         policy: URLCache.StoragePolicy,
         under scope: TrustScope,

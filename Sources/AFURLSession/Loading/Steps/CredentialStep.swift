@@ -64,7 +64,7 @@ final class CredentialStep: LoadStep {
         let key = try? session.connectionKey(for: request, judgedBy: load.trustJudge(for: request.endpoint))
         let reader = key?.route.flatMap { $0.tunnels(to: request.endpoint) ? nil : $0 }
         var exchange = AuthenticationExchange(
-            request.url,
+            url: request.url,
             method: request.method,
             target: reader.map { _ in Array(request.url.text.utf8) },
             namedHost: request.namedHost,
@@ -105,7 +105,7 @@ final class CredentialStep: LoadStep {
             load.memory?.authentication ?? Authentication(exchange: exchange(of: pending.request, load: load))
         let turn = authentication.machine.received(
             status,
-            pending.response.headers,
+            headers: pending.response.headers,
             to: authentication.exchange,
             knowing: load.session.proven.known
         )
@@ -144,7 +144,7 @@ final class CredentialStep: LoadStep {
     ) -> Verdict {
         guard let task = load.handle else { return .pass }
         load.trace?.challenged(question.space, failures: question.previousFailureCount)
-        let challenges = CredentialChallenges(task, taskDelegate: load.taskDelegate?.delegate, in: load.session)
+        let challenges = CredentialChallenges(task: task, taskDelegate: load.taskDelegate?.delegate, in: load.session)
         return .later(asking: .challenge) { reply in
             challenges.ask(question, after: response) { disposition, credential in
                 reply { load, _ in
@@ -201,7 +201,7 @@ final class CredentialStep: LoadStep {
         let proven = load.session.proven
         guard let route = transfer.key.route, let exchange = exchange(through: route, by: transfer.key, of: load),
             let turn = load.memory?.authentication?.machine
-                .received(200, HTTPHeaders(), to: exchange, knowing: proven.known)
+                .received(200, headers: HTTPHeaders(), to: exchange, knowing: proven.known)
         else { return }
         _ = proven.learn(from: turn)
     }
@@ -215,7 +215,12 @@ final class CredentialStep: LoadStep {
         let memory = load.memory(beginningWith: present)
         var authentication = memory.authentication ?? Authentication(exchange: exchange)
         let proven = load.session.proven
-        let turn = authentication.machine.received(head.status, head.headers, to: exchange, knowing: proven.known)
+        let turn = authentication.machine.received(
+            head.status,
+            headers: head.headers,
+            to: exchange,
+            knowing: proven.known
+        )
         let step = proven.learn(from: turn)
         memory.authentication = authentication
         let response = HTTPURLResponse(url: transfer.request.location, head: head)

@@ -22,7 +22,7 @@ final class InterceptorStep: LoadStep {
         let interceptors = load.handle?.interceptors(before: shared) ?? []
         guard !interceptors.isEmpty else { return .goOn }
         let memory = load.memory(beginningWith: present)
-        let interception = memory.interception ?? Interception(interceptors, in: load.callerContext)
+        let interception = memory.interception ?? Interception(interceptors: interceptors, in: load.callerContext)
         memory.interception = interception
         interception.beginAnew()
         return adapt(interception, load: load) { [self] adapted, draft, load in

@@ -18,9 +18,9 @@ final class LocalSchemeStep: LoadStep {
         return .taken { load in
             guard let foreign = load.memory?.foreign else { return }
             switch scheme {
-            case .file: foreign.begin(FileSource(url, isHead: isHead, for: foreign, in: world), under: .program)
+            case .file: foreign.begin(FileSource(url: url, isHead: isHead, for: foreign, in: world), under: .program)
             case .data:
-                let source = DataURLSource(url, isHead: isHead, limit: limit, for: foreign, in: world)
+                let source = DataURLSource(url: url, isHead: isHead, limit: limit, for: foreign, in: world)
                 foreign.begin(source, under: .program)
             }
         }

@@ -18,7 +18,7 @@ struct HARArchive: Encodable {
         let version = PackageVersion.current
     }
 
-    init(_ entries: [HAREntry], lost: Int) {
+    init(entries: [HAREntry], lost: Int) {
         log = Log(entries: entries, comment: lost == 0 ? nil : "\(lost) older entries were left out.")
     }
 }
@@ -45,7 +45,7 @@ struct HAREntry: Encodable {
 
     init(_ exchange: RecordedExchange, mask: SecretMask?) {
         startedDateTime = exchange.dates.fetchStart.harText
-        timings = HARTimings(exchange.dates, end: exchange.end)
+        timings = HARTimings(dates: exchange.dates, end: exchange.end)
         time = timings.total
         request = HARRequest(exchange, mask: mask)
         response = HARResponse(exchange, mask: mask)

@@ -31,7 +31,7 @@ struct HARRequest: Encodable {
             postData = nil
             comment = nil
         case .whole(let data):
-            postData = HARPostData(data, type: type, mask: mask)
+            postData = HARPostData(data: data, type: type, mask: mask)
             comment = nil
         case .omitted(let reason):
             postData = HARPostData(omittedFor: reason, type: type)
@@ -48,7 +48,7 @@ struct HARPostData: Encodable {
     /// `base64` if the body is no text.
     let _encoding: String?
 
-    init(_ data: Data, type: String, mask: SecretMask?) {
+    init(data: Data, type: String, mask: SecretMask?) {
         let isForm = ASCII.lowered(type).hasPrefix("application/x-www-form-urlencoded")
         mimeType = type
         (text, _encoding) = (mask?.body(data, type: type) ?? data).harText

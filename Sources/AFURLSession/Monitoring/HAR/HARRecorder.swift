@@ -80,7 +80,7 @@ public final class HARRecorder: SessionEventMonitor {
         let order = exchanges.indices.sorted {
             (exchanges[$0].dates.fetchStart, $0) < (exchanges[$1].dates.fetchStart, $1)
         }
-        let archive = HARArchive(order.map { HAREntry(exchanges[$0], mask: mask) }, lost: lost)
+        let archive = HARArchive(entries: order.map { HAREntry(exchanges[$0], mask: mask) }, lost: lost)
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         return try encoder.encode(archive)

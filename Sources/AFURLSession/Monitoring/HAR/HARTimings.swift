@@ -12,7 +12,7 @@ struct HARTimings: Encodable {
     let receive: Double
     let ssl: Double
 
-    init(_ dates: TransactionDates, end: Date) {
+    init(dates: TransactionDates, end: Date) {
         /// A phase that did not end took until the end of the attempt.
         func span(_ from: Date?, to: Date?) -> Double? {
             from.map { Self.rounded(max(0, (to ?? end).timeIntervalSince($0)) * 1000) }

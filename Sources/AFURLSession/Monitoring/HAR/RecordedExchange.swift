@@ -35,7 +35,7 @@ struct RecordedExchange: Sendable {
     /// How many of its messages were not kept.
     var omittedMessages = 0
 
-    private init(_ attempt: ExchangeAttempt, dates: TransactionDates, end: Date, failure: String?) {
+    private init(attempt: ExchangeAttempt, dates: TransactionDates, end: Date, failure: String?) {
         let times = attempt.times
         self.dates = dates
         self.end = dates.responseEnd ?? end
@@ -74,8 +74,8 @@ struct RecordedExchange: Sendable {
         var isLast = true
         var list: [RecordedExchange] = []
         for attempt in attempts.reversed() {
-            let dates = TransactionDates(attempt.times, clock: clock)
-            var exchange = RecordedExchange(attempt, dates: dates, end: end, failure: failure)
+            let dates = TransactionDates(times: attempt.times, clock: clock)
+            var exchange = RecordedExchange(attempt: attempt, dates: dates, end: end, failure: failure)
             exchange.responseBody = Body(receivedWith: exchange, body: isLast ? body : nil)
             if isLast, let messages {
                 exchange.messages = messages.messages.map { HARMessage($0, clock: clock) }

@@ -117,7 +117,7 @@ final class ConnectivityTests: WorldSuite {
         kind: ResolutionFailure.Kind
     ) {
         let world = makeWorld()
-        world.resolver.set(.init(.failure(ResolutionFailure(kind, message: "so it is"))), for: "api.test")
+        world.resolver.set(.init(.failure(ResolutionFailure(kind: kind, message: "so it is"))), for: "api.test")
         let events = world.get("http://api.test/")
         world.advance(by: .milliseconds(500))
 

@@ -28,7 +28,7 @@ struct CredentialChallengesTests {
         let response = try #require(HTTPURLResponse(url: url, statusCode: 401, httpVersion: nil, headerFields: nil))
         let answers = Lock<[String]>([])
         session.world.enqueue {
-            let challenges = CredentialChallenges(task, taskDelegate: delegate, in: session.core.value)
+            let challenges = CredentialChallenges(task: task, taskDelegate: delegate, in: session.core.value)
             challenges.ask(question, after: response) { disposition, credential in
                 answers.withLock { $0.append("\(disposition.rawValue) \(credential?.user ?? "-")") }
             }

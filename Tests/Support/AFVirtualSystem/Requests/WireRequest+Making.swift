@@ -15,7 +15,7 @@ extension WireRequest {
     ) throws {
         let fields = RequestFields(fields)
         var head = try RequestHead(
-            RequestURL(url),
+            url: RequestURL(url),
             method: method,
             traits: MethodTraits(method),
             fields: fields,

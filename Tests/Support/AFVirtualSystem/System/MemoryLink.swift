@@ -137,8 +137,8 @@ package final class MemoryLink {
         }
 
         fileprivate func engine(_ client: (any TLSEngineClient)? = nil) throws -> TLSEngine {
-            let client: any TLSEngineClient = client ?? HandshakeJudge(key, security: security, platform: platform)
-            return try TLSEngine(security.context(), serverName: "api.test", resuming: nil, client: client)
+            let client: any TLSEngineClient = client ?? HandshakeJudge(key: key, security: security, platform: platform)
+            return try TLSEngine(context: security.context(), serverName: "api.test", resuming: nil, client: client)
         }
 
         deinit {
@@ -152,7 +152,7 @@ package final class MemoryLink {
     package init(_ site: Site, client: (any TLSEngineClient)? = nil) throws {
         self.site = site
         wire = try ScriptedChannel()
-        channel = TLSChannel(wire, engine: try site.engine(client), buffers: site.buffers)
+        channel = TLSChannel(channel: wire, engine: try site.engine(client), buffers: site.buffers)
         server = try MemoryServer(site.server)
     }
 
@@ -163,7 +163,7 @@ package final class MemoryLink {
 
     /// A channel secured within this one, as through a proxy that is secured itself. The caller closes it.
     package func channelWithin() throws -> TLSChannel {
-        TLSChannel(channel, engine: try site.engine(), buffers: TLSBuffers())
+        TLSChannel(channel: channel, engine: try site.engine(), buffers: TLSBuffers())
     }
 
     // MARK: - The handshake

@@ -46,7 +46,7 @@ package final class VirtualResolver: Resolver {
         names.append(name)
         let lookup = Lookup(client)
         lookups.append(lookup)
-        let failure = ResolutionFailure(.notFound, message: "no such name in this world")
+        let failure = ResolutionFailure(kind: .notFound, message: "no such name in this world")
         let answer = struck(answers[name] ?? Answer(.failure(failure)))
         guard answer.delay > .zero else { return finish(lookup, answer) }
         clock.after(answer.delay) { [self] in finish(lookup, answer) }
@@ -82,7 +82,7 @@ package final class VirtualResolver: Resolver {
     }
 
     private func failure(_ kind: ResolutionFailure.Kind) -> ResolutionFailure {
-        ResolutionFailure(kind, message: "the seed wants it so")
+        ResolutionFailure(kind: kind, message: "the seed wants it so")
     }
 
     /// The lookup goes on, as `getaddrinfo` would; its answer reaches no client.
