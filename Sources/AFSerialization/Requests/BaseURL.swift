@@ -4,13 +4,15 @@ package import Foundation
 /// What the texts of a manager's verbs are resolved against.
 package struct BaseURL: Sendable {
     package let url: URL
+    let text: String
     /// What stands before a plain text that begins with a slash, and before any other. Nil if the base has a query, a
     /// fragment or a dot segment, or a path that does not end in a slash: then nothing is resolved by joining.
     private let beginnings: (root: String, folder: String)?
 
     package init(_ url: URL) {
         self.url = BaseURL.completed(url)
-        beginnings = BaseURL.beginnings(of: self.url.absoluteString)
+        text = self.url.absoluteString
+        beginnings = BaseURL.beginnings(of: text)
     }
 
     /// The URL with a slash at the end of its path: without the slash, resolving would replace the last component.
@@ -111,8 +113,21 @@ extension HTTPRequestSerializer {
         form: ((any MultipartFormData) -> Void)?,
         keeping policy: RedirectPolicy
     ) throws -> (request: URLRequest, leavesBase: Bool) {
+        let isPlain = parameters == nil && form == nil
+        let key = isPlain ? KeptRequests.Key(text: text, method: method, base: base?.text) : nil
+        if let key, let request = kept(key) { return (request, false) }
         let target = try BaseURL.resolve(text, against: base)
-        var request = try self.request(method, url: target.url, parameters: parameters, form: form)
+        var request =
+            if let form {
+                try formRequest(method, url: target.url, parameters: parameters, form: form)
+            } else {
+                try self.request(
+                    method,
+                    url: target.url,
+                    parameters: parameters,
+                    keptAs: target.leavesBase ? nil : key
+                )
+            }
         if target.leavesBase {
             // These were set for the server of the base. What a subclass has added to this request itself stays.
             for (name, value) in httpRequestHeaders
@@ -123,13 +138,12 @@ extension HTTPRequestSerializer {
         return (request, target.leavesBase)
     }
 
-    private func request(
+    private func formRequest(
         _ method: String,
         url: URL,
         parameters: Any?,
-        form: ((any MultipartFormData) -> Void)?
+        form: @escaping (any MultipartFormData) -> Void
     ) throws -> URLRequest {
-        guard let form else { return try request(method, url: url, parameters: parameters) }
         let named = parameters as? [String: Any]
         guard parameters == nil || named != nil else { throw RequestError.namelessParts }
         return try multipartFormRequest(

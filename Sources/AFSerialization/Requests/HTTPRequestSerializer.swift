@@ -28,11 +28,27 @@ open class HTTPRequestSerializer: NSObject, URLRequestSerialization, @unchecked 
     public typealias QueryStringBlock =
         @Sendable (_ request: URLRequest, _ parameters: Any, _ error: NSErrorPointer) -> String?
 
-    private let settings: Lock<RequestSettings>
+    private struct State: Sendable {
+        var settings = RequestSettings() {
+            didSet { kept = KeptRequests() }
+        }
+        /// As the settings make them.
+        private(set) var kept = KeptRequests()
+
+        /// The request without parameters; nil if they would not go into the URL.
+        mutating func request(_ method: String, url: URL, keptAs key: KeptRequests.Key?) -> URLRequest? {
+            guard settings.methodsInURI.contains(method) else { return nil }
+            let request = settings.request(method, url: url, hasFields: true)
+            if let key { kept.keep(request, for: key) }
+            return request
+        }
+    }
+
+    private let state: Lock<State>
 
     /// A serializer with the header fields `User-Agent` and, if the environment names languages, `Accept-Language`.
     public required override init() {
-        settings = Lock(RequestSettings())
+        state = Lock(State())
         super.init()
     }
 
@@ -41,10 +57,10 @@ open class HTTPRequestSerializer: NSObject, URLRequestSerialization, @unchecked 
 
     // MARK: - Settings
 
-    var snapshot: RequestSettings { settings.withLock { $0 } }
+    var snapshot: RequestSettings { state.withLock { $0.settings } }
 
     func change(_ body: (inout RequestSettings) -> Void) {
-        settings.withLock { body(&$0) }
+        state.withLock { body(&$0.settings) }
     }
 
     /// The encoding of bodies that are forms, and of text in multipart forms. UTF-8.
@@ -154,9 +170,9 @@ open class HTTPRequestSerializer: NSObject, URLRequestSerialization, @unchecked 
 
     /// Changes settings that may hold the program's objects, and releases the former ones after the lock.
     private func exchange(_ body: (inout RequestSettings) -> Void) {
-        let former = settings.withLock { settings in
-            defer { body(&settings) }
-            return settings
+        let former = state.withLock { state in
+            defer { body(&state.settings) }
+            return state.settings
         }
         withExtendedLifetime(former) {}
     }
@@ -175,15 +191,20 @@ open class HTTPRequestSerializer: NSObject, URLRequestSerialization, @unchecked 
         return try self.request(bySerializing: request, withParameters: parameters)
     }
 
+    /// A request without parameters that was made lately, and would be made the same now.
+    func kept(_ key: KeptRequests.Key) -> URLRequest? { isOfLibrary ? state.withLock { $0.kept[key] } : nil }
+
     /// Makes a request, as ``request(withMethod:urlString:parameters:)`` does for the URL's text.
-    func request(_ method: String, url: URL, parameters: Any?) throws -> URLRequest {
-        let settings = snapshot
+    ///
+    /// - Parameter key: Under which it is kept if it depends on the settings alone; nil to keep it not.
+    func request(_ method: String, url: URL, parameters: Any?, keptAs key: KeptRequests.Key?) throws -> URLRequest {
         guard isOfLibrary else {
             return try request(withMethod: method, urlString: url.absoluteString, parameters: parameters)
         }
-        let isPlain = parameters == nil && settings.methodsInURI.contains(method)
-        let request = settings.request(method, url: url, hasFields: isPlain)
-        return isPlain ? request : try self.request(bySerializing: request, withParameters: parameters)
+        let plain = parameters == nil ? state.withLock { $0.request(method, url: url, keptAs: key) } : nil
+        if let plain { return plain }
+        let request = snapshot.request(method, url: url, hasFields: false)
+        return try self.request(bySerializing: request, withParameters: parameters)
     }
 
     /// Whether the class is of this library. None of those overrides the method above, and all of them make the same
@@ -275,8 +296,9 @@ open class HTTPRequestSerializer: NSObject, URLRequestSerialization, @unchecked 
     /// Reads a serializer; nil if the archive is damaged.
     public required init?(coder: NSCoder) {
         guard let settings = RequestSettings(coder) else { return nil }
-        self.settings = Lock(settings)
+        state = Lock(State())
         super.init()
+        exchange { $0 = settings }
     }
 
     /// Writes all settings but the query block.
