@@ -18,15 +18,15 @@ public typealias AFHTTPSessionManager = HTTPSessionManager
 
 extension NSNotification.Name {
     /// `networkingTaskDidResume` under its old name.
-    public static let AFNetworkingTaskDidResume = networkingTaskDidResume
+    public static var AFNetworkingTaskDidResume: Notification.Name { networkingTaskDidResume }
     /// `networkingTaskDidResume` under its oldest name.
-    public static let AFNetworkingTaskDidStart = networkingTaskDidResume
+    public static var AFNetworkingTaskDidStart: Notification.Name { networkingTaskDidResume }
     /// `networkingTaskDidSuspend` under its old name.
-    public static let AFNetworkingTaskDidSuspend = networkingTaskDidSuspend
+    public static var AFNetworkingTaskDidSuspend: Notification.Name { networkingTaskDidSuspend }
     /// `networkingTaskDidComplete` under its old name.
-    public static let AFNetworkingTaskDidComplete = networkingTaskDidComplete
+    public static var AFNetworkingTaskDidComplete: Notification.Name { networkingTaskDidComplete }
     /// `networkingTaskDidComplete` under its oldest name.
-    public static let AFNetworkingTaskDidFinish = networkingTaskDidComplete
+    public static var AFNetworkingTaskDidFinish: Notification.Name { networkingTaskDidComplete }
     /// `urlSessionDidInvalidate` under its old name.
     public static let AFURLSessionDidInvalidate = urlSessionDidInvalidate
     /// `urlSessionDownloadTaskDidMoveFileSuccessfully` under its old name.
@@ -319,8 +319,8 @@ public typealias AFHTTPRequestOperationManager = HTTPRequestOperationManager
 
 extension Notification.Name {
     /// `networkingOperationDidStart` under its old name.
-    public static let AFNetworkingOperationDidStart = networkingOperationDidStart
+    public static var AFNetworkingOperationDidStart: Notification.Name { networkingOperationDidStart }
 
     /// `networkingOperationDidFinish` under its old name.
-    public static let AFNetworkingOperationDidFinish = networkingOperationDidFinish
+    public static var AFNetworkingOperationDidFinish: Notification.Name { networkingOperationDidFinish }
 }

@@ -5,19 +5,26 @@ public import Foundation
 extension Notification.Name {
     /// A task of a ``URLSessionManager`` runs, for the first time or again. The object is the task.
     ///
-    /// Posted on the main queue.
-    public static let networkingTaskDidResume = Notification.Name("com.alamofire.networking.task.resume")
+    /// Posted on the main queue, once the program has read one of these names.
+    public static var networkingTaskDidResume: Notification.Name {
+        RequestNotification.taskDidResume.nameForObservers
+    }
 
     /// A task of a ``URLSessionManager`` was suspended, or has become a download. In that case
     /// `networkingTaskDidResume` follows with the download. The object is the task.
     ///
-    /// Posted on the main queue.
-    public static let networkingTaskDidSuspend = Notification.Name("com.alamofire.networking.task.suspend")
+    /// Posted on the main queue, once the program has read one of these names.
+    public static var networkingTaskDidSuspend: Notification.Name {
+        RequestNotification.taskDidSuspend.nameForObservers
+    }
 
     /// A task of a ``URLSessionManager`` has completed, and its completion handler has returned. The object is the task.
     ///
-    /// Posted on the main queue. The keys of the user info are those of `Notification.NetworkingTaskKey`.
-    public static let networkingTaskDidComplete = Notification.Name("com.alamofire.networking.task.complete")
+    /// Posted on the main queue, once the program has read one of these names. The keys of the user info are those of
+    /// `Notification.NetworkingTaskKey`.
+    public static var networkingTaskDidComplete: Notification.Name {
+        RequestNotification.taskDidComplete.nameForObservers
+    }
 
     /// The session of a ``URLSessionManager`` has become invalid. The object is the session.
     ///

@@ -33,12 +33,12 @@ final class TaskOutcome: NotificationDetails {
 
     func tell(onMainQueue: Bool = false) {
         completion.call(made, response: task.response, object: object.value, error: error)
-        NotificationPoster.main.post(.networkingTaskDidComplete, object: task, details: self, onMainQueue: onMainQueue)
+        RequestNotification.taskDidComplete.post(object: task, details: self, onMainQueue: onMainQueue)
     }
 
     /// Posts the notification, and returns what the Swift task gets that awaits.
     func tellAwaiting() -> VerbOutcome {
-        NotificationPoster.main.post(.networkingTaskDidComplete, object: task, details: self)
+        RequestNotification.taskDidComplete.post(object: task, details: self)
         return VerbOutcome(task: made, response: task.response, object: object.value, error: error)
     }
 

@@ -12,11 +12,11 @@ extension URLSessionManager {
         NotificationCenter.default.post(name: .urlSessionDidInvalidate, object: session)
     }
 
-    func announce(_ name: Notification.Name, task: URLSessionTask) {
-        guard let record = task.receiver as? TaskRecord else { return }
+    func announce(_ notification: RequestNotification, task: URLSessionTask) {
+        guard RequestNotification.mayBeHeard, let record = task.receiver as? TaskRecord else { return }
         // Under the lock: otherwise the end of the task could be posted first.
         record.state.withLock { state in
-            if state.manager === self { NotificationPoster.main.post(name, object: task) }
+            if state.manager === self { notification.post(object: task) }
         }
     }
 
@@ -65,8 +65,8 @@ extension URLSessionManager {
     func became(_ download: URLSessionDownloadTask, task: URLSessionDataTask, in session: URLSession) {
         if let record = record(of: task) {
             // For observers that count running tasks: no further notification names the data task.
-            announce(.networkingTaskDidSuspend, task: task)
-            announce(.networkingTaskDidResume, task: download)
+            announce(.taskDidSuspend, task: task)
+            announce(.taskDidResume, task: download)
             if record.becomes(download, after: task) { download.cancel() }
         }
         hook(\.dataTaskDidBecomeDownloadTask)?(session, task, download)

@@ -414,12 +414,12 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
 
     /// Posts `networkingTaskDidResume`.
     open func urlSession(_ session: URLSession, taskDidResume task: URLSessionTask) {
-        announce(.networkingTaskDidResume, task: task)
+        announce(.taskDidResume, task: task)
     }
 
     /// Posts `networkingTaskDidSuspend`.
     open func urlSession(_ session: URLSession, taskDidSuspend task: URLSessionTask) {
-        announce(.networkingTaskDidSuspend, task: task)
+        announce(.taskDidSuspend, task: task)
     }
 
     /// Asks the block for redirects. Without it the session's ``/AFURLTypes/RedirectPolicy`` decides.

@@ -129,26 +129,26 @@ extension URLConnectionOperation {
 
     /// Called under the lock, so that notifications come in the order of events; returns at once.
     private func announceStart() {
-        post(.networkingOperationDidStart)
+        RequestNotification.operationDidStart.post(object: self)
     }
 
     private func announceFinish() {
-        post(.networkingOperationDidFinish)
-    }
-
-    private func post(_ name: Notification.Name) {
-        NotificationPoster.main.post(name, object: self)
+        RequestNotification.operationDidFinish.post(object: self)
     }
 }
 
 extension Notification.Name {
     /// A ``URLConnectionOperation`` has begun, or goes on after a pause. The object is the operation.
     ///
-    /// Posted on the main queue.
-    public static let networkingOperationDidStart = Notification.Name("com.alamofire.networking.operation.start")
+    /// Posted on the main queue, once the program has read one of these names.
+    public static var networkingOperationDidStart: Notification.Name {
+        RequestNotification.operationDidStart.nameForObservers
+    }
 
     /// A ``URLConnectionOperation`` that had begun has finished, or was paused. The object is the operation.
     ///
-    /// Posted on the main queue, once for each ``networkingOperationDidStart``.
-    public static let networkingOperationDidFinish = Notification.Name("com.alamofire.networking.operation.finish")
+    /// Posted as ``networkingOperationDidStart`` is, and once for each of these.
+    public static var networkingOperationDidFinish: Notification.Name {
+        RequestNotification.operationDidFinish.nameForObservers
+    }
 }
