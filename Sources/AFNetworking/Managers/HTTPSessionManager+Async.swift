@@ -211,8 +211,10 @@ extension HTTPSessionManager {
         guard let body = outcome.object as? Data else {
             throw outcome.error.map { RequestFailure($0, response: response) } ?? Self.noBody(of: response, for: type)
         }
+        // The serializer has validated the response when the task ended.
+        let problem = outcome.error as NSError?
         let (object, error) = collectingError {
-            serializer.serializeContent(of: response, data: body, error: $0) { body in
+            serializer.object(in: body, of: response, isValid: problem == nil, problem: problem, error: $0) { body in
                 try BodyDecoding.object(in: body) { try BodyDecoding<Value>.value(in: $0, by: decoder) }
             }
         }

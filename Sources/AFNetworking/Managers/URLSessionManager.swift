@@ -46,6 +46,8 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
         var reachabilityManager = NetworkReachabilityManager.shared
         var completionQueue: DispatchQueue?
         var completionGroup: DispatchGroup?
+        /// The text of ``URLSessionManager/addressText``, once it was asked for.
+        var address: String?
     }
 
     static let processingQueue = DispatchQueue(
@@ -379,7 +381,13 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
     }
 
     /// The address of the manager, which its tasks have for their description until the program sets another.
-    var addressText: String { "0x" + String(UInt(bitPattern: ObjectIdentifier(self)), radix: 16) }
+    var addressText: String {
+        state.withLock { state in
+            let text = state.address ?? "0x" + String(UInt(bitPattern: ObjectIdentifier(self)), radix: 16)
+            state.address = text
+            return text
+        }
+    }
 
     // MARK: - Delegate of the session
     //

@@ -171,8 +171,20 @@ extension HTTPResponseSerializer {
         decode: (Data) throws -> Any?
     ) -> Any? {
         let (accepted, problem) = collectingError { validate(response as? HTTPURLResponse, data: data, error: $0) }
+        return object(in: data, of: response, isValid: accepted, problem: problem, error: error, decode: decode)
+    }
+
+    /// The same of a response that was validated.
+    package func object(
+        in data: Data?,
+        of response: URLResponse?,
+        isValid: Bool,
+        problem: NSError?,
+        error: NSErrorPointer,
+        decode: (Data) throws -> Any?
+    ) -> Any? {
         if let problem { error?.pointee = problem }
-        if !accepted && (error == nil || problem.map(Self.isAboutContentType) == true) { return nil }
+        if !isValid && (error == nil || problem.map(Self.isAboutContentType) == true) { return nil }
         do {
             return try decode(data ?? Data())
         } catch let failure {
