@@ -70,7 +70,7 @@ public struct HostOverride: Sendable, Hashable {
     }
 
     private static func host(_ text: String) throws(RequestRejection) -> Endpoint.Host {
-        let isBareIPv6 = text.contains(":") && !text.hasPrefix("[")
+        let isBareIPv6 = text.utf8.contains(UInt8(ascii: ":")) && !text.hasPrefix("[")
         return try (isBareIPv6 ? "[\(text)]" : text).withUTF8Bytes { bytes throws(RequestRejection) in
             try Endpoint.Host(bytes, offset: 0)
         }

@@ -15,7 +15,7 @@ package struct CookieOptions: Sendable, Equatable {
 
     /// - Parameter text: Cookies as in the field `Cookie`, or the name of a file, which has no equals sign.
     mutating func add(_ text: String) {
-        if text.contains("=") {
+        if text.utf8.contains(UInt8(ascii: "=")) {
             extra.append(text)
         } else {
             isOn = true

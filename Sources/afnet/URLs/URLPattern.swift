@@ -140,11 +140,12 @@ package struct URLPattern {
         private mutating func takeAddress() -> String? {
             guard let end = rest.firstIndex(of: "]") else { return nil }
             let inner = rest[..<end].dropFirst()
+            let hasColon = inner.utf8.contains(UInt8(ascii: ":"))
             let isAddress =
-                inner.contains(":") && !inner.contains("-")
+                hasColon && !inner.utf8.contains(UInt8(ascii: "-"))
                 && inner.prefix { $0 != "%" }
                     .allSatisfy { $0.isHexDigit || $0 == ":" || $0 == "." }
-            let isZoned = inner.contains("%") && inner.contains(":")
+            let isZoned = hasColon && inner.utf8.contains(UInt8(ascii: "%"))
             guard isAddress && inner.count(where: { $0 == ":" }) > 1 || isZoned else { return nil }
             defer { rest = rest[end...].dropFirst() }
             return String(rest[...end])
@@ -200,7 +201,7 @@ package struct URLPattern {
 extension OutputTarget {
     /// The target with the words of a URL's lists in the place of `#1`, `#2` and so on.
     func with(_ words: [String]) -> OutputTarget {
-        guard case .path(let path) = self, !words.isEmpty, path.contains("#") else { return self }
+        guard case .path(let path) = self, !words.isEmpty, path.utf8.contains(UInt8(ascii: "#")) else { return self }
         var result = ""
         var rest = path[...]
         while let character = rest.popFirst() {

@@ -32,7 +32,8 @@ package struct ControllingTerminal {
         var shown = ""
         repeat {
             shown += unread
-            if shown.contains(text) { return true }
+            // A line break of a terminal is one character, of two scalars.
+            if shown.unicodeScalars.contains(text.unicodeScalars) { return true }
             usleep(1_000)
         } while ContinuousClock.now < end
         return false
