@@ -7,6 +7,7 @@ let strict: [SwiftSetting] =
     (Context.environment["AFNET_CHECKS"] != nil ? [.treatAllWarnings(as: .error)] : []) + [
         .enableUpcomingFeature("InternalImportsByDefault"),
         .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("MemberImportVisibility"),
     ]
 
 let client: Target.Dependency = .product(name: "AFNetworking", package: "swift-afnetworking")
