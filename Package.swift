@@ -7,7 +7,6 @@ let strict: [SwiftSetting] =
     (isChecked ? [.treatAllWarnings(as: .error)] : []) + [
         .enableUpcomingFeature("InternalImportsByDefault"),
         .enableUpcomingFeature("ExistentialAny"),
-        .enableUpcomingFeature("MemberImportVisibility"),
         .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
     ]
 let legacy: [SwiftSetting] = (isChecked ? [.treatAllWarnings(as: .error)] : []) + [.swiftLanguageMode(.v5)]
