@@ -104,12 +104,12 @@ final class ConnectionCore: Sendable {
 
     // MARK: - Scheduling
 
-    private func replaceScheduler(_ make: (ScheduledDelivery) -> (any DeliveryScheduler)?) {
+    private func replaceScheduler(_ make: (_ schedule: Int) -> (any DeliveryScheduler)?) {
         let schedule = state.withLock { state in
             state.schedule += 1
             return state.schedule
         }
-        let made = make(ScheduledDelivery(core: self, schedule: schedule))
+        let made = make(schedule)
         let (former, wakes) = state.withLock { state -> ((any DeliveryScheduler)?, Bool) in
             // Another thread has scheduled it since, or the connection is over.
             guard state.schedule == schedule, state.stage != .over else { return (made, false) }
@@ -119,7 +119,7 @@ final class ConnectionCore: Sendable {
             return (former, state.isAnnounced)
         }
         former?.close()
-        if wakes { made?.wake() }
+        if wakes { made?.wake(self) }
     }
 
     private var runLoopScheduler: RunLoopScheduler? { state.withLock { $0.scheduler as? RunLoopScheduler } }
@@ -127,7 +127,7 @@ final class ConnectionCore: Sendable {
     func schedule(in runLoop: RunLoop, mode: RunLoop.Mode) {
         let former = runLoopScheduler.flatMap { $0.runLoop === runLoop ? $0.modes : nil } ?? []
         guard !former.contains(mode) else { return }
-        replaceScheduler { RunLoopScheduler(runLoop: runLoop, modes: former + [mode], delivery: $0) }
+        replaceScheduler { RunLoopScheduler(runLoop: runLoop, modes: former + [mode], core: self, schedule: $0) }
     }
 
     func unschedule(from runLoop: RunLoop, mode: RunLoop.Mode) {
@@ -135,17 +135,19 @@ final class ConnectionCore: Sendable {
             return
         }
         let rest = scheduler.modes.filter { $0 != mode }
-        replaceScheduler { rest.isEmpty ? nil : RunLoopScheduler(runLoop: runLoop, modes: rest, delivery: $0) }
+        replaceScheduler {
+            rest.isEmpty ? nil : RunLoopScheduler(runLoop: runLoop, modes: rest, core: self, schedule: $0)
+        }
     }
 
     func schedule(on queue: OperationQueue?) {
-        if let queue { return replaceScheduler { QueueScheduler(queue: queue, delivery: $0) } }
+        if let queue { return replaceScheduler { QueueScheduler(queue: queue, schedule: $0) } }
         if state.withLock({ $0.scheduler is QueueScheduler }) { replaceScheduler { _ in nil } }
     }
 
     func schedule(onNetworkThreadIn modes: [RunLoop.Mode]) {
         let world = sessions.world
-        replaceScheduler { NetworkScheduler(world: world, modes: LoopModes(modes), delivery: $0) }
+        replaceScheduler { NetworkScheduler(world: world, modes: LoopModes(modes), schedule: $0) }
     }
 
     private func scheduleHere() {
@@ -189,7 +191,7 @@ final class ConnectionCore: Sendable {
             state.isAnnounced = state.scheduler != nil
             return state.scheduler
         }
-        scheduler?.wake()
+        scheduler?.wake(self)
     }
 
     /// Suspends the task while too many bytes wait for the delegate, which makes the server wait, and resumes it after
@@ -246,7 +248,7 @@ final class ConnectionCore: Sendable {
                 Taken(event: event, listener: state.listener, connection: connection, isHeldUp: state.isTaskHeldUp), nil
             )
         }
-        next?.wake()
+        next?.wake(self)
         guard let taken else { return nil }
         if taken.isHeldUp { sessions.world.loop.enqueue { [self] in adjustFlow() } }
         return (taken.event, taken.listener, taken.connection)

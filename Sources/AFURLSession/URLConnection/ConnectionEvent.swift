@@ -35,8 +35,8 @@ enum ConnectionEvent: Sendable {
     }
 }
 
-/// The delegate of a connection, by the protocols it conforms to.
-struct ConnectionListener: Sendable {
+/// The delegate of a connection, by the protocols it conforms to. A class, since each event takes a reference to it.
+final class ConnectionListener: Sendable {
     let delegate: any URLConnectionDelegate
     let data: (any URLConnectionDataDelegate)?
     let download: (any URLConnectionDownloadDelegate)?

@@ -3,46 +3,49 @@ import Dispatch
 import Foundation
 
 /// Reaches, from the network thread, the place where a connection calls its delegate.
-protocol DeliveryScheduler: Sendable {
-    /// Calls the delivery there, once or more, at a time when no code of the connection runs. From any thread.
-    func wake()
+///
+/// Each has the number of its schedule: the connection may have another by now. The connection holds it, and so none of
+/// them holds the connection; a weak reference costs a table beside the connection, through which each count goes.
+protocol DeliveryScheduler: AnyObject, Sendable {
+    /// Makes the connection deliver there, once or more, at a time when no code of it runs. From any thread.
+    func wake(_ core: ConnectionCore)
     /// The connection needs it no longer.
     func close()
 }
 
-/// Tells a connection that this is the place where it is scheduled, and that it may call its delegate.
-struct ScheduledDelivery: Sendable {
-    weak let core: ConnectionCore?
-    /// The number of its schedule: the connection may have another by now.
-    let schedule: Int
-
-    func deliver() {
-        core?.deliver(for: schedule)
-    }
-}
-
 /// Calls the delegate on the network thread.
-struct NetworkScheduler: DeliveryScheduler {
-    let world: World
-    let modes: LoopModes
-    let delivery: ScheduledDelivery
+final class NetworkScheduler: DeliveryScheduler {
+    private let world: World
+    private let modes: LoopModes
+    private let schedule: Int
 
-    func wake() {
+    init(world: World, modes: LoopModes, schedule: Int) {
+        self.world = world
+        self.modes = modes
+        self.schedule = schedule
+    }
+
+    func wake(_ core: ConnectionCore) {
         // Without a network thread there is only the caller's.
-        guard world.unavailability() == nil else { return delivery.deliver() }
-        world.loop.enqueue(in: modes) { [delivery] in delivery.deliver() }
+        guard world.unavailability() == nil else { return core.deliver(for: schedule) }
+        world.loop.enqueue(in: modes) { [schedule] in core.deliver(for: schedule) }
     }
 
     func close() {}
 }
 
 /// Calls the delegate on a queue.
-struct QueueScheduler: DeliveryScheduler {
-    let queue: OperationQueue
-    let delivery: ScheduledDelivery
+final class QueueScheduler: DeliveryScheduler {
+    private let queue: OperationQueue
+    private let schedule: Int
 
-    func wake() {
-        queue.addOperation(CallbackOperation(block: { [delivery] in delivery.deliver() }))
+    init(queue: OperationQueue, schedule: Int) {
+        self.queue = queue
+        self.schedule = schedule
+    }
+
+    func wake(_ core: ConnectionCore) {
+        queue.addOperation(CallbackOperation(block: { [schedule] in core.deliver(for: schedule) }))
     }
 
     func close() {}
@@ -67,18 +70,18 @@ final class RunLoopScheduler: DeliveryScheduler, @unchecked Sendable {
 
     let runLoop: RunLoop
     let modes: [RunLoop.Mode]
-    private let delivery: ScheduledDelivery
+    private let schedule: Int
     private let timer: WakingTimer
     private let usesMainQueue: Bool
 
-    init(runLoop: RunLoop, modes: [RunLoop.Mode], delivery: ScheduledDelivery) {
+    init(runLoop: RunLoop, modes: [RunLoop.Mode], core: ConnectionCore, schedule: Int) {
         self.runLoop = runLoop
         self.modes = modes
-        self.delivery = delivery
+        self.schedule = schedule
         let isCommon = modes.contains { $0 == .default || $0 == .common }
         usesMainQueue = isCommon && runLoop === RunLoop.main
-        timer = RunLoopScheduler.timer(in: runLoop, modes: modes) {
-            delivery.deliver()
+        timer = RunLoopScheduler.timer(in: runLoop, modes: modes) { [weak core] in
+            core?.deliver(for: schedule)
             // Makes `run(mode:before:)` return, as input does and timers do not.
             endRunLoopPass()
         }
@@ -99,8 +102,8 @@ final class RunLoopScheduler: DeliveryScheduler, @unchecked Sendable {
         return .foundation(timer)
     }
 
-    func wake() {
-        if usesMainQueue { return DispatchQueue.main.async { [delivery] in delivery.deliver() } }
+    func wake(_ core: ConnectionCore) {
+        if usesMainQueue { return DispatchQueue.main.async { [schedule] in core.deliver(for: schedule) } }
         switch timer {
         case .own(let timer): timer.fire()
         case .foundation(let timer): timer.fireDate = Date()
