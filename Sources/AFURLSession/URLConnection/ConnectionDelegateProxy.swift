@@ -10,9 +10,13 @@ import Foundation
 final class ConnectionDelegateProxy<Delegate: AnyObject>: ConnectionSessionDelegate {
     private let core: ConnectionCore
     let trustJudge: TrustJudge
-    /// Splits a body that stands for several responses.
-    private let parts = Lock<MixedReplaceReader?>(nil)
-    private let hasRefusedChallenge = Lock(false)
+    private let state = Lock(State())
+
+    private struct State {
+        /// Splits a body that stands for several responses.
+        var parts: MixedReplaceReader?
+        var hasRefusedChallenge = false
+    }
 
     init(core: ConnectionCore, judge: TrustJudge) {
         self.core = core
@@ -25,18 +29,19 @@ final class ConnectionDelegateProxy<Delegate: AnyObject>: ConnectionSessionDeleg
         didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
-        parts.withLock { $0 = MixedReplaceReader(response) }
+        let parts = MixedReplaceReader(response)
+        state.withLock { $0.parts = parts }
         core.post(.response(response))
         completionHandler(.allow)
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-        let events = parts.withLock { $0?.receive(data) } ?? [.data(data)]
+        defer { core.adjustFlow() }
+        guard let events = state.withLock({ $0.parts?.receive(data) }) else { return core.post(.data(data)) }
         for event in events {
             core.post(event)
             if event.isLast { dataTask.cancel() }
         }
-        core.adjustFlow()
     }
 
     func urlSession(
@@ -59,13 +64,13 @@ final class ConnectionDelegateProxy<Delegate: AnyObject>: ConnectionSessionDeleg
             return completionHandler(.performDefaultHandling, nil)
         }
         let isAnswered = Lock(false)
-        let sender = CompletionSender { [hasRefusedChallenge] disposition, credential in
+        let sender = CompletionSender { [state] disposition, credential in
             let isFirst = isAnswered.withLock { isAnswered in
                 defer { isAnswered = true }
                 return !isAnswered
             }
             guard isFirst else { return }
-            if disposition == .cancelAuthenticationChallenge { hasRefusedChallenge.withLock { $0 = true } }
+            if disposition == .cancelAuthenticationChallenge { state.withLock { $0.hasRefusedChallenge = true } }
             completionHandler(disposition, credential)
         }
         core.post(.challenge(URLAuthenticationChallenge(authenticationChallenge: challenge, sender: sender)))
@@ -101,13 +106,14 @@ final class ConnectionDelegateProxy<Delegate: AnyObject>: ConnectionSessionDeleg
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        if error == nil, let rest = parts.withLock({ $0?.finish() }) { core.post(.data(rest)) }
+        if error == nil, let rest = state.withLock({ $0.parts?.finish() }) { core.post(.data(rest)) }
         core.post(error.map { .failed(told($0)) } ?? .finished)
     }
 
     /// A session reports `cancelled` for a task whose challenge was cancelled; a connection reports that challenge.
     private func told(_ error: any Error) -> any Error {
-        guard let cancelled = error as? URLError, cancelled.code == .cancelled, hasRefusedChallenge.withLock({ $0 })
+        guard let cancelled = error as? URLError, cancelled.code == .cancelled,
+            state.withLock({ $0.hasRefusedChallenge })
         else { return error }
         return URLError(reporting: .userCancelledAuthentication, details: cancelled.userInfo)
     }

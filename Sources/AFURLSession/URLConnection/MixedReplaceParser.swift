@@ -218,8 +218,10 @@ struct MixedReplaceReader: Sendable {
     /// Nil for responses of other types, and for those without a boundary.
     init?(_ response: URLResponse) {
         guard let response = response as? HTTPURLResponse, let url = response.url,
-            response.mimeType == "multipart/x-mixed-replace",
-            let type = response.headers.firstValue(of: "Content-Type", as: { MediaType($0) }),
+            let type = response.headers.firstValue(
+                of: "Content-Type",
+                as: { MediaType($0, of: "multipart/x-mixed-replace") }
+            ),
             let boundary = type.parameters.first(where: { $0.name == "boundary" })?.value,
             let parser = MixedReplaceParser(boundary: boundary)
         else { return nil }

@@ -21,6 +21,15 @@ package struct MediaType: Sendable, Equatable {
         parameters = scanner.parameters().map { Parameter(name: $0.name, value: $0.value) }
     }
 
+    /// Nil for all but one type, which is given in lower case: of others nothing is read after the name.
+    package init?(_ bytes: UnsafeRawBufferPointer, of essence: StaticString) {
+        var scanner = FieldScanner(bytes)
+        guard let name = Self.name(&scanner), ByteScanning.equalsIgnoringCase(name, lowercase: essence) else {
+            return nil
+        }
+        self.init(bytes)
+    }
+
     package init?(_ text: String) {
         guard let parsed = text.withUTF8Bytes({ MediaType($0) }) else { return nil }
         self = parsed
@@ -33,16 +42,21 @@ package struct MediaType: Sendable, Equatable {
     }
 
     private static func essence(_ scanner: inout FieldScanner) -> String? {
+        guard let name = name(&scanner) else { return nil }
+        return String(unsafeUninitializedCapacity: name.count) { room in
+            for index in 0..<name.count { room[index] = ASCII.folded(name[index]) }
+            return name.count
+        }
+    }
+
+    /// `type/subtype` as it was sent.
+    private static func name(_ scanner: inout FieldScanner) -> UnsafeRawBufferPointer? {
         scanner.skipBlanks()
         let start = scanner.position
         guard scanner.token() != nil, scanner.take(UInt8(ascii: "/")), scanner.token() != nil else { return nil }
-        let text = scanner.bytes[start..<scanner.position]
+        let name = UnsafeRawBufferPointer(rebasing: scanner.bytes[start..<scanner.position])
         scanner.skipBlanks()
-        guard scanner.isAtEnd || scanner.next == UInt8(ascii: ";") else { return nil }
-        return String(unsafeUninitializedCapacity: text.count) { room in
-            for (index, byte) in text.enumerated() { room[index] = ASCII.folded(byte) }
-            return text.count
-        }
+        return scanner.isAtEnd || scanner.next == UInt8(ascii: ";") ? name : nil
     }
 
     /// The first `charset`, in lower case; nil if there is none or it cannot be the name of one (RFC 2978 §2.3).

@@ -26,6 +26,8 @@ struct MediaTypeTests {
         #expect(type?.essence == essence)
         #expect(type?.charset == charset)
         #expect(text.withUTF8Bytes { MediaType.essence(of: $0) } == essence)
+        let isPage = text.withUTF8Bytes { MediaType($0, of: "text/html") } == type
+        #expect(isPage == (essence == "text/html"))
     }
 
     @Test(arguments: [
@@ -35,6 +37,7 @@ struct MediaTypeTests {
     func `T-MSG-56 type and subtype are both required`(text: String) {
         #expect(MediaType(text) == nil)
         #expect(text.withUTF8Bytes { MediaType.essence(of: $0) } == nil)
+        #expect(text.withUTF8Bytes { MediaType($0, of: "text/html") } == nil)
     }
 
     @Test(arguments: [
