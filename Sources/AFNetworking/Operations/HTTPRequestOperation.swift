@@ -28,12 +28,33 @@ open class HTTPRequestOperation: URLConnectionOperation, @unchecked Sendable {
     public typealias Failure = @Sendable (HTTPRequestOperation, any Error) -> Void
 
     private struct Serialization {
-        var serializer = HTTPResponseSerializer()
-        var result: (object: Any?, error: (any Error)?)?
+        private var given: HTTPResponseSerializer?
+        var result: Serialized?
         /// Counts changes of the serializer: an object of a former one is not kept.
         var version = 0
         /// The response whose first part had arrived before a pause.
         var firstPart: HTTPURLResponse?
+
+        /// A default one is made when it is first asked for: most operations get their manager's.
+        var serializer: HTTPResponseSerializer {
+            mutating get {
+                let serializer = given ?? HTTPResponseSerializer()
+                given = serializer
+                return serializer
+            }
+            set { given = newValue }
+        }
+    }
+
+    /// What a serializer has made of the response.
+    private final class Serialized {
+        let object: Any?
+        let error: (any Error)?
+
+        init(_ object: Any?, _ error: (any Error)?) {
+            self.object = object
+            self.error = error
+        }
     }
 
     static let processingQueue = DispatchQueue(
@@ -74,7 +95,7 @@ open class HTTPRequestOperation: URLConnectionOperation, @unchecked Sendable {
     /// operation has finished, and after a failure.
     open var responseObject: Any? { result?.object }
 
-    private var result: (object: Any?, error: (any Error)?)? {
+    private var result: Serialized? {
         let (made, serializer, version) = serialization.withLock { ($0.result, $0.serializer, $0.version) }
         if let made { return made }
         guard isFinished, super.error == nil else { return nil }
@@ -82,8 +103,9 @@ open class HTTPRequestOperation: URLConnectionOperation, @unchecked Sendable {
         let (response, data) = (super.response, responseData)
         let (object, error) = collectingError { serializer.responseObject(for: response, data: data, error: $0) }
         return serialization.withLock { state in
-            guard state.version == version else { return (object, error) }
-            if state.result == nil { state.result = (object, error) }
+            let made = Serialized(object, error)
+            guard state.version == version else { return made }
+            if state.result == nil { state.result = made }
             return state.result
         }
     }

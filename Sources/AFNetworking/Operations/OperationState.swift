@@ -1,3 +1,4 @@
+import AFBase
 import Dispatch
 import Foundation
 
@@ -29,10 +30,11 @@ struct OperationState {
     /// The `Range` that asks for what is missing after a pause. Any other is the caller's.
     var missing: String?
 
-    var runLoopModes: Set<RunLoop.Mode> = [.common]
+    var runLoopModes = ConnectionScheduler.commonModes
     var usesCredentialStorage = true
     var credential: URLCredential?
-    var securityPolicy = SecurityPolicy()
+    /// Nil for a default policy that the program has not asked for: most operations get their manager's.
+    var securityPolicy: SecurityPolicy?
     var tls: TLSConfiguration?
     var completionQueue: DispatchQueue?
     var completionGroup: DispatchGroup?
@@ -86,8 +88,10 @@ struct OperationState {
 }
 
 /// What answers the challenges of one attempt: the operation's settings when it began. A connection serves other
-/// operations with the same settings, and so must be judged by these alone.
-struct OperationTrustRules: Sendable {
+/// operations with the same settings, and so must be judged by these alone. A class, since each question takes a reference.
+final class OperationTrustRules: Sendable {
+    private static let standardPolicy = SecurityPolicy()
+
     let block: URLConnectionOperation.ChallengeBlock?
     private let blockChanges: Int
     let credential: URLCredential?
@@ -101,7 +105,7 @@ struct OperationTrustRules: Sendable {
         block = state.challengeBlock
         blockChanges = state.challengeBlockChanges
         credential = state.credential
-        policy = state.securityPolicy
+        policy = state.securityPolicy ?? Self.standardPolicy
         tls = state.tls
         let settings = policy.frozen
         frozen = policy.mayHaveOverrides ? nil : settings
@@ -119,7 +123,13 @@ struct OperationTrustRules: Sendable {
         frozen?.decide(trust, domain: domain) ?? policy.decide(trust, domain: domain)
     }
 
-    func forbidsPlainText(to host: String) -> Bool { (frozen ?? policy.frozen).forbidsPlainText(to: host) }
+    /// The host of a request that must not leave: there is no TLS, and so nothing to look for the host's pins in.
+    func forbiddenHost(of request: URLRequest) -> String? {
+        let settings = frozen ?? policy.frozen
+        guard settings.mayForbidPlainText, request.url?.scheme.map(ASCII.lowered) == "http", let host = request.host
+        else { return nil }
+        return settings.forbidsPlainText(to: host) ? host : nil
+    }
 }
 
 extension OperationState {
@@ -151,9 +161,11 @@ enum ConnectionScheduler: Sendable {
     /// A queue of its own: the output stream is the program's, and may block.
     case queue(OperationQueue)
 
-    func schedule(_ connection: URLConnection, in modes: Set<RunLoop.Mode>) {
+    static let commonModes: [RunLoop.Mode] = [.common]
+
+    func schedule(_ connection: URLConnection, in modes: [RunLoop.Mode]) {
         switch self {
-        case .networkThread: connection.schedule(onNetworkThreadIn: Array(modes))
+        case .networkThread: connection.schedule(onNetworkThreadIn: modes)
         case .queue(let queue): connection.setDelegateQueue(queue)
         }
     }
@@ -162,9 +174,9 @@ enum ConnectionScheduler: Sendable {
     ///
     /// - Parameter modes: The operation's modes for loading. Stopping, closing and ending use the common modes: an
     ///   operation can be cancelled even if the network thread never runs in its modes.
-    func perform(in modes: Set<RunLoop.Mode> = [.common], body: @escaping @Sendable () -> Void) {
+    func perform(in modes: [RunLoop.Mode] = commonModes, body: @escaping @Sendable () -> Void) {
         switch self {
-        case .networkThread(let world): world.perform(Array(modes), body)
+        case .networkThread(let world): world.perform(modes, body)
         case .queue(let queue): queue.addOperation(body)
         }
     }

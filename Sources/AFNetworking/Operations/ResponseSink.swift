@@ -1,13 +1,21 @@
+import AFBase
 import Foundation
 
 // Unchecked: the stream, Foundation's or the program's, is used by one thread at a time: once the operation has begun,
-// where its connection is scheduled. Only the reference moves between threads.
+// where its connection is scheduled. Only the reference moves between threads; what makes it is behind the lock.
 /// Where the body of a response goes.
 final class ResponseSink: @unchecked Sendable {
-    let stream: OutputStream
-    /// Whether the stream is in memory: its bytes become the operation's data.
+    private struct Place {
+        /// Nil for a place in memory of which the program has not asked for the stream.
+        var stream: OutputStream?
+        /// What was written while there was no stream.
+        var bytes = Data()
+        var isOpen = false
+    }
+
+    private let place: Lock<Place>
+    /// Whether the bytes stay in memory, and become the operation's data.
     let isMemory: Bool
-    private var isOpen = false
     /// Whether the stream was opened here, and reports an error since.
     private var refusedToOpen = false
     /// The offset of the first byte in the stream, if the stream has offsets.
@@ -19,31 +27,56 @@ final class ResponseSink: @unchecked Sendable {
 
     /// A sink in memory.
     init() {
-        stream = OutputStream(toMemory: ())
+        place = Lock(Place())
         isMemory = true
     }
 
     /// A sink for the program's stream.
     init(_ stream: OutputStream) {
-        self.stream = stream
+        place = Lock(Place())
+        place.withLock { $0.stream = stream }
         isMemory = false
     }
+
+    /// The stream for the program. From now on it takes the bytes of a sink in memory, too, and has those that have
+    /// arrived before.
+    var stream: OutputStream {
+        place.withLock { place in
+            if let stream = place.stream { return stream }
+            let stream = OutputStream(toMemory: ())
+            if place.isOpen {
+                stream.open()
+                _ = Self.write(place.bytes, to: stream)
+            }
+            place.stream = stream
+            place.bytes = Data()
+            return stream
+        }
+    }
+
+    /// The stream; nil if the bytes are in memory and the program has not asked for one.
+    var presentStream: OutputStream? { place.withLock { $0.stream } }
 
     /// The bytes, if they are in memory.
     var data: Data? {
         guard isMemory else { return nil }
+        let (stream, bytes) = place.withLock { ($0.stream, $0.bytes) }
+        guard let stream else { return bytes }
         // A cast to `Data` would copy the bytes one by one.
         let written = stream.property(forKey: .dataWrittenToMemoryStreamKey) as? NSData
         return written.map { Data(bytes: $0.bytes, count: $0.length) } ?? Data()
     }
 
     private var offset: Int64? {
-        (stream.property(forKey: .fileCurrentOffsetKey) as? NSNumber)?.int64Value
+        (presentStream?.property(forKey: .fileCurrentOffsetKey) as? NSNumber)?.int64Value
     }
 
     func open() {
-        guard !isOpen else { return }
-        isOpen = true
+        let (wasOpen, stream) = place.withLock { place in
+            defer { place.isOpen = true }
+            return (place.isOpen, place.stream)
+        }
+        guard !wasOpen, let stream else { return }
         if stream.streamStatus == .notOpen {
             stream.open()
             refusedToOpen = stream.streamStatus == .error
@@ -55,7 +88,7 @@ final class ResponseSink: @unchecked Sendable {
     ///
     /// - Parameter url: What is not loaded therefore.
     func openingError(for url: URL?) -> NSError? {
-        guard refusedToOpen, let error = stream.streamError as NSError? else { return nil }
+        guard refusedToOpen, let error = presentStream?.streamError as NSError? else { return nil }
         let reason = error.domain == NSPOSIXErrorDomain ? SystemErrorText.of(Int32(error.code)) : "\(error)"
         let message = """
             The request was not sent: the operation's output stream cannot be opened: \(reason). A stream does not \
@@ -69,19 +102,28 @@ final class ResponseSink: @unchecked Sendable {
     /// Writes all bytes, or returns the error.
     func write(_ data: Data) -> (any Error)? {
         open()
+        let stream = place.withLock { place in
+            if place.stream == nil { place.bytes.append(data) }
+            return place.stream
+        }
+        if let stream, let problem = Self.write(data, to: stream) { return failure(problem) }
+        count += Int64(data.count)
+        extent = max(extent, count)
+        return nil
+    }
+
+    private static func write(_ data: Data, to stream: OutputStream) -> OutputFailure? {
         var done = 0
         while done < data.count {
-            guard stream.hasSpaceAvailable else { return failure(.noSpace) }
+            guard stream.hasSpaceAvailable else { return .noSpace }
             let written = data.withUnsafeBytes { bytes -> Int in
                 let rest = UnsafeRawBufferPointer(rebasing: bytes[done...])
                 guard let start = rest.bindMemory(to: UInt8.self).baseAddress else { return 0 }
                 return stream.write(start, maxLength: rest.count)
             }
-            guard written > 0 else { return failure(written == 0 ? .noSpace : .refused) }
+            guard written > 0 else { return written == 0 ? .noSpace : .refused }
             done += min(written, data.count - done)
         }
-        count += Int64(data.count)
-        extent = max(extent, count)
         return nil
     }
 
@@ -89,10 +131,11 @@ final class ResponseSink: @unchecked Sendable {
     func rewound() -> ResponseSink? {
         if count == 0 { return self }
         guard !isMemory else {
-            stream.close()
+            presentStream?.close()
             return ResponseSink()
         }
-        guard let origin, stream.setProperty(NSNumber(value: origin), forKey: .fileCurrentOffsetKey), offset == origin
+        guard let origin, let stream = presentStream,
+            stream.setProperty(NSNumber(value: origin), forKey: .fileCurrentOffsetKey), offset == origin
         else { return nil }
         count = 0
         return self
@@ -103,7 +146,8 @@ final class ResponseSink: @unchecked Sendable {
 
     /// Closes what was opened here.
     func close() {
-        if isOpen, stream.streamStatus != .closed { stream.close() }
+        let (isOpen, stream) = place.withLock { ($0.isOpen, $0.stream) }
+        if isOpen, let stream, stream.streamStatus != .closed { stream.close() }
     }
 
     // MARK: - Errors
@@ -111,7 +155,7 @@ final class ResponseSink: @unchecked Sendable {
     /// The stream's own error, or one that says what happened.
     func failure(_ failure: OutputFailure) -> any Error {
         // Foundation's streams end the process if they are asked for an error and have none.
-        if stream.streamStatus == .error, let error = stream.streamError { return error }
+        if let stream = presentStream, stream.streamStatus == .error, let error = stream.streamError { return error }
         return ClientFailure.output(failure).urlError(for: nil)
     }
 }

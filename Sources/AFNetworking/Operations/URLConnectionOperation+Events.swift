@@ -59,10 +59,8 @@ extension URLConnectionOperation {
             return nil
         }
         let rules = state.withLock { $0.rules(asTheyWere: true) }
-        guard rules.block == nil, rules.credential?.identity == nil, let fingerprint = rules.frozen?.fingerprint else {
-            return nil
-        }
-        return Data("AFNetworking.URLConnectionOperation ".utf8) + fingerprint
+        guard rules.block == nil, rules.credential?.identity == nil else { return nil }
+        return rules.frozen?.operationIdentity
     }
 
     func request(
@@ -74,10 +72,8 @@ extension URLConnectionOperation {
         // Answering with the request would overrule a refusal by the redirect policy.
         let unasked = response == nil ? request : request.leftUnanswered
         let answer = block.map { $0(connection, request, response) } ?? unasked
-        guard let answer, let url = answer.url, url.scheme.map(ASCII.lowered) == "http", let host = answer.host,
-            rules.forbidsPlainText(to: host)
-        else { return answer }
-        state.withLock { $0.trustError = ClientFailure.operationInTheClear(host: host).urlError(for: url) }
+        guard let answer, let host = rules.forbiddenHost(of: answer) else { return answer }
+        state.withLock { $0.trustError = ClientFailure.operationInTheClear(host: host).urlError(for: answer.url) }
         // There is no other way to end it from here.
         fail(connection)
         return nil

@@ -96,8 +96,8 @@ open class URLConnectionOperation: Operation, NSCopying, NSSecureCoding, URLConn
     /// The modes of the network thread's loop in which the operation loads. The common ones; the thread runs in the
     /// default mode, and in others nothing is loaded. Pausing and cancelling work in any.
     open var runLoopModes: Set<RunLoop.Mode> {
-        get { state.withLock { $0.runLoopModes } }
-        set { state.set(\.runLoopModes, newValue) }
+        get { Set(state.withLock { $0.runLoopModes }) }
+        set { state.set(\.runLoopModes, Array(newValue)) }
     }
 
     /// Whether the shared credential storage may be asked. True.
@@ -116,7 +116,13 @@ open class URLConnectionOperation: Operation, NSCopying, NSSecureCoding, URLConn
 
     /// Decides which servers the operation trusts. A default policy of its own, unless set.
     open var securityPolicy: SecurityPolicy {
-        get { state.withLock { $0.securityPolicy } }
+        get {
+            state.withLock { state in
+                let policy = state.securityPolicy ?? SecurityPolicy()
+                state.securityPolicy = policy
+                return policy
+            }
+        }
         set { state.set(\.securityPolicy, newValue) }
     }
 
@@ -164,9 +170,9 @@ open class URLConnectionOperation: Operation, NSCopying, NSSecureCoding, URLConn
                 state.sink = newValue.map(ResponseSink.init)
                 return (former, state.scheduler)
             }
-            guard let former, former.stream !== newValue else { return }
+            guard let former, let stream = former.presentStream, stream !== newValue else { return }
             // The connection may be writing to it now.
-            if let scheduler { scheduler.perform { former.stream.close() } } else { former.stream.close() }
+            if let scheduler { scheduler.perform { former.presentStream?.close() } } else { stream.close() }
         }
     }
 
