@@ -27,6 +27,8 @@ struct SessionSettings: Sendable {
     var expectsContinueAbove: Int64?
     var unixDomainSocketPath: String?
     var callsBackOnNetworkThread = false
+    /// Whether the delegate allows each response, so that the session need not wait for its answer.
+    var allowsEveryResponse = false
     var usesPipelining = false
     var tls = TLSConfiguration()
     var redirects = RedirectPolicy()

@@ -75,8 +75,13 @@ final class DelegateConsumer: TaskConsumer {
         guard let (delegate, task) = load.dataDelegate,
             !load.session.isMissing(.receivedResponse, in: delegate)
         else { return }
-        isHolding = true
         hasShownResponse = true
+        guard !load.session.settings.allowsEveryResponse else {
+            return load.session.outbox.post(
+                .block { delegate.urlSession(task.session, dataTask: task, didReceive: response) { _ in } }
+            )
+        }
+        isHolding = true
         load.pause(.unanswered)
         let (loop, mailbox) = (load.session.loop, mailbox)
         let consumer = LoopBound(confined: self, on: loop)

@@ -32,6 +32,7 @@ final class ConnectionDelegateProxy<Delegate: AnyObject>: ConnectionSessionDeleg
         let parts = MixedReplaceReader(response)
         state.withLock { $0.parts = parts }
         core.post(.response(response))
+        // See `SessionSettings.allowsEveryResponse`.
         completionHandler(.allow)
     }
 

@@ -29,6 +29,7 @@ package final class ConnectionSessions: Sendable {
     package init(configuration: URLSessionConfiguration, in world: World) {
         self.world = world
         configuration.callsBackOnNetworkThread = true
+        configuration[\.allowsEveryResponse] = true
         self.configuration = configuration
         usual = ConnectionSessions.make(configuration, in: world)
     }

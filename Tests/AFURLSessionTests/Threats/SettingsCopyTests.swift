@@ -16,6 +16,7 @@ struct SettingsCopyTests {
         "expectsContinueAbove": { $0[\.expectsContinueAbove] = 8 },
         "unixDomainSocketPath": { $0.unixDomainSocketPath = "/a" },
         "callsBackOnNetworkThread": { $0.callsBackOnNetworkThread = true },
+        "allowsEveryResponse": { $0[\.allowsEveryResponse] = true },
         "usesPipelining": { $0[\.usesPipelining] = true },
         "tls": { $0.tls.anchors = .certificates([]) },
         "redirects": { $0.redirectPolicy.maximumCount = 10 },

@@ -1,3 +1,5 @@
+import AFBase
+
 @testable import AFURLSession
 @testable import AFURLTypes
 
@@ -24,6 +26,37 @@ struct ConnectionTests {
         )
         #expect(connection.originalRequest.url == server.url("/hello"))
         #expect(connection.currentRequest.url == server.url("/hello"))
+    }
+
+    /// Leaves the question what to do with a response open.
+    private final class Undecided: URLSessionDataDelegate {
+        let body = Lock(Data())
+        let ends = Heard<Bool>()
+
+        func urlSession(
+            _ session: URLSession,
+            dataTask: URLSessionDataTask,
+            didReceive response: URLResponse,
+            completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+        ) {}
+
+        func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+            body.withLock { $0 += data }
+        }
+
+        func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+            ends.add(error == nil)
+        }
+    }
+
+    @Test func `the session of connections waits for no answer to a response: it is always yes`() async throws {
+        let delegate = Undecided()
+        let task = sessions.session(usingCredentialStorage: true).dataTask(with: server.url("/hello"))
+        task.delegate = delegate
+        task.resume()
+
+        #expect(try await delegate.ends.wait(for: 1) == [true])
+        #expect(delegate.body.withLock { $0 } == Data("hello".utf8))
     }
 
     @Test func `connections share a pool`() async throws {
