@@ -136,7 +136,7 @@ open class HTTPRequestOperationManager: NSObject, NSCopying, NSSecureCoding, Ser
         operation.shouldUseCredentialStorage = settings.usesCredentialStorage
         operation.credential = settings.credential
         operation.securityPolicy = settings.securityPolicy
-        operation.tls = settings.tls
+        if let tls = settings.tls { operation.tls = tls }
         operation.setCompletionBlockWithSuccess(success, failure: failure)
         operation.completionQueue = settings.completionQueue
         operation.completionGroup = settings.completionGroup

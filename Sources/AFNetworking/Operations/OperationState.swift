@@ -101,7 +101,7 @@ final class OperationTrustRules: Sendable {
     let frozen: FrozenSecurityPolicy?
     private let settings: [UInt8]?
 
-    init(_ state: OperationState) {
+    init(_ state: borrowing OperationState) {
         block = state.challengeBlock
         blockChanges = state.challengeBlockChanges
         credential = state.credential

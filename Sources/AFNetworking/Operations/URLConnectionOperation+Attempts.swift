@@ -16,7 +16,7 @@ extension URLConnectionOperation {
                 return (state.chooseScheduler(), state.runLoopModes, rules.map(\.tls))
             }
             guard let tls else { return }
-            made.tls = tls
+            if let tls { made.tls = tls }
             scheduler.schedule(made, in: modes)
             made.start()
         }

@@ -56,10 +56,10 @@ final class ConnectionCore: Sendable {
                     next = 0
                 }
             }
-            let event = events[next]
+            // Taken out of the list, where its content would stay alive.
+            var event = ConnectionEvent.begins
+            swap(&event, &events[next])
             waitingBytes -= event.byteCount
-            // Release the event's content, which would stay alive in the list.
-            events[next] = .begins
             return event
         }
 
@@ -172,12 +172,18 @@ final class ConnectionCore: Sendable {
     }
 
     func cancel() {
-        let former = state.withLock { state in
+        let former = endOnce()
+        former?.task?.cancel()
+        former?.scheduler?.close()
+    }
+
+    /// Nil if it has ended before; else everything whose `deinit` may run code.
+    private func endOnce() -> State? {
+        state.withLock { state in
+            guard state.stage != .over else { return nil }
             if let task = state.task { state.lastRequest = task.currentRequest }
             return state.end()
         }
-        former.task?.cancel()
-        former.scheduler?.close()
     }
 
     // MARK: - From the network thread
@@ -269,12 +275,7 @@ final class ConnectionCore: Sendable {
 
     /// Makes the last call after the connection has ended: a delegate that cancels in it cancels nothing.
     private func end(_ lastCall: () -> Void) {
-        let former = state.withLock { state -> State? in
-            guard state.stage != .over else { return nil }
-            if let task = state.task { state.lastRequest = task.currentRequest }
-            return state.end()
-        }
-        guard let former else { return }
+        guard let former = endOnce() else { return }
         former.scheduler?.close()
         lastCall()
     }
