@@ -201,6 +201,12 @@ int caf_error_concerns_alpn(void) {
     return ERR_peek_error_func(&function) != 0 && function && strstr(function, "stoc_alpn") != NULL;
 }
 
+void caf_clear_errors(void) {
+    // To empty it costs much, and it is nearly always empty. An error may have the number 0, but has a file then.
+    const char *file = NULL;
+    if (ERR_peek_error_all(&file, NULL, NULL, NULL, NULL) != 0 || file) ERR_clear_error();
+}
+
 unsigned long caf_take_error(void) {
     unsigned long first = ERR_get_error();
     ERR_clear_error();

@@ -77,7 +77,7 @@ package final class TLSEngine {
         resuming session: TLSSession?,
         client: any TLSEngineClient
     ) throws(TLSFailure) {
-        ERR_clear_error()
+        caf_clear_errors()
         guard let ssl = SSL_new(context.handle) else { throw .taken(alert: -1, otherwise: .local) }
         self.ssl = ssl
         self.client = client
@@ -128,7 +128,7 @@ package final class TLSEngine {
 
     /// Goes on with the handshake as far as the input reaches.
     package func handshake() -> Step {
-        ERR_clear_error()
+        caf_clear_errors()
         let result = SSL_do_handshake(ssl)
         // OpenSSL skips requests to begin, and does not count them.
         guard window.pointee.control_messages <= TLSEngine.controlMessageLimit else {
@@ -163,7 +163,7 @@ package final class TLSEngine {
         while true {
             var count = 0
             records += 1
-            ERR_clear_error()
+            caf_clear_errors()
             let result = SSL_read_ex(ssl, buffer.baseAddress, buffer.count, &count)
             if result == 1 {
                 window.pointee.control_messages = 0
@@ -194,7 +194,7 @@ package final class TLSEngine {
     package func write(_ bytes: UnsafeRawBufferPointer) -> Step {
         precondition(isEstablished, "data only after the handshake")
         var count = 0
-        ERR_clear_error()
+        caf_clear_errors()
         let result = SSL_write_ex(ssl, bytes.baseAddress, min(bytes.count, TLSEngine.recordSize), &count)
         return result == 1 ? .moved(count) : problem(result)
     }
@@ -212,7 +212,7 @@ package final class TLSEngine {
     package func close() {
         guard isEstablished else { return }
         SSL_shutdown(ssl)
-        ERR_clear_error()
+        caf_clear_errors()
     }
 
     private func problem(_ result: Int32) -> Step {
@@ -259,7 +259,7 @@ package final class TLSEngine {
     func judge(_ store: OpaquePointer) -> Int32 {
         guard let served = TLSEngine.certificates(of: X509_STORE_CTX_get0_untrusted(store)) else { return 0 }
         let verdict = client.engine(self, judges: served)
-        ERR_clear_error()
+        caf_clear_errors()
         switch verdict {
         case .accept:
             hasVerdict = true
@@ -284,7 +284,7 @@ package final class TLSEngine {
     func provideIdentity() -> Int32 {
         wasAskedForIdentity = true
         let answer = client.engineNeedsIdentity(self)
-        ERR_clear_error()
+        caf_clear_errors()
         switch answer {
         case .later: return -1
         case .none: return 1
@@ -304,6 +304,6 @@ package final class TLSEngine {
 
     func received(_ session: TLSSession) {
         client.engine(self, received: session)
-        ERR_clear_error()
+        caf_clear_errors()
     }
 }

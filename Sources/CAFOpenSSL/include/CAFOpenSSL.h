@@ -67,6 +67,8 @@ int caf_peer_authority_count(const SSL *ssl);
 // The DER bytes of one name; their number if `bytes` is NULL.
 size_t caf_peer_authority(const SSL *ssl, int index, uint8_t *bytes, size_t capacity);
 
+// Empties the queue of this thread. Others who use OpenSSL may have left errors in it, which are not ours.
+void caf_clear_errors(void);
 // The error this thread met first, taken from its queue, which is empty then.
 unsigned long caf_take_error(void);
 // The error that would be taken now is about the protocol the server chose.

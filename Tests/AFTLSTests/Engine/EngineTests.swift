@@ -239,6 +239,23 @@ extension SecuredTests {
             #expect(link.engine.isEstablished == (outcome == "finished"))
         }
 
+        @Test("an error without a number that others leave in the queue does not stay there, T-TLS-68")
+        func errorWithoutNumber() {
+            func isQueueEmpty() -> Bool {
+                var file: UnsafePointer<CChar>?
+                _ = ERR_peek_error_all(&file, nil, nil, nil, nil)
+                return file == nil
+            }
+            ERR_clear_error()
+            #expect(isQueueEmpty())
+            ERR_new()
+            #expect(ERR_peek_error() == 0 && !isQueueEmpty())
+
+            caf_clear_errors()
+
+            #expect(isQueueEmpty())
+        }
+
         @Test("a name that is too long for TLS makes no engine")
         func longName() throws {
             let site = try Site(.v1_3)
