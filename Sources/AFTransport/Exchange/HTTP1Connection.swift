@@ -63,8 +63,8 @@ final class HTTP1Connection: HTTPConnection, ChannelHandler, BodyClient, RateCli
         self.client = client
         let request = client.request
         machine = ExchangeMachine(keepsAlive: !request.closesConnection)
-        decoder = ResponseDecoder(
-            method: request.head.traits.isHead ? .head : request.opensWebSocket ? .webSocket : .other,
+        decoder.beginAnew(
+            request.head.traits.isHead ? .head : request.opensWebSocket ? .webSocket : .other,
             allowsLeadingEmptyLine: !isReused
         )
         hasReceived = false
@@ -168,7 +168,7 @@ final class HTTP1Connection: HTTPConnection, ChannelHandler, BodyClient, RateCli
     private func write() {
         guard !pipeline.hasUnsent else { return sendAppended() }
         while true {
-            guard let client, machine.isSending else { return }
+            guard machine.isSending, let client else { return }
             if client.holdsBodyBack, writer.isInBody { return }
             guard let limit = bodyAllowance else { return client.bodyWaits(true) }
             switch writeSome(of: client, atMost: limit) {
@@ -485,7 +485,7 @@ final class HTTP1Connection: HTTPConnection, ChannelHandler, BodyClient, RateCli
         self.client = client
         machine = ExchangeMachine()
         perform(.requestFinished)
-        decoder = ResponseDecoder(method: client.request.head.traits.isHead ? .head : .other)
+        decoder.beginAnew(client.request.head.traits.isHead ? .head : .other)
         writer.reset()
         hasReceived = false
         client.leads(on: self)

@@ -79,11 +79,12 @@ final class RequestWriter {
 
     /// Stops sending. The body itself belongs to the transfer, and may be sent again elsewhere by now.
     func stop(for client: any BodyClient) {
-        if body?.client === client { body?.client = nil }
+        isAtEnd = true
+        guard let body else { return }
+        if body.client === client { body.client = nil }
         gate?.close()
         // A connection at rest must keep neither the body nor what that refers to.
-        (body, gate) = (nil, nil)
-        isAtEnd = true
+        (self.body, gate) = (nil, nil)
     }
 
     /// The kernel has taken a byte of the request.

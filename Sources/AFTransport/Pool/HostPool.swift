@@ -192,7 +192,7 @@ final class HostPool: ConnectionAttemptClient, ConnectionOwner {
         while true {
             let mayDial = machine.wantsDial && pool.mayDial(self)
             guard let action = machine.nextAction(at: now, mayDial: mayDial) else { break }
-            switch action {
+            switch consume action {
             case .assign(let waiter, let held):
                 hasServed = true
                 held.connection.begin(waiter.client)

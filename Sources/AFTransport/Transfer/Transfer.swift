@@ -103,6 +103,8 @@ package final class Transfer: PoolClient, DeadlineClient {
     /// Ends the transfer without a word to the client. A connection in use is closed: what is still on its way must not
     /// meet the next request.
     package func cancel() {
+        // It has nothing more to give up, unless its body was kept.
+        guard machine.state != .over || body != nil else { return }
         client = nil
         leave()
     }

@@ -65,6 +65,17 @@ package struct ResponseDecoder: Sendable {
         )
     }
 
+    /// Forgets this exchange, to read the response to another request. Cheaper than a new decoder, which would be copied
+    /// into its place as a whole.
+    package mutating func beginAnew(_ method: Method, allowsLeadingEmptyLine: Bool = false) {
+        self = ResponseDecoder(
+            method: method,
+            limits: limits,
+            headBudget: headBudget,
+            allowsLeadingEmptyLine: allowsLeadingEmptyLine
+        )
+    }
+
     /// The end of the response was reported.
     package var isFinished: Bool { body?.isFinished ?? false }
 
