@@ -22,6 +22,9 @@ struct CookieSettings: Sendable {
     var policy = HTTPCookie.AcceptPolicy.onlyFromMainDocumentDomain
     var setsCookies = true
 
+    /// The storage whose cookies the session sends, if it sends any.
+    var sent: HTTPCookieStorage? { setsCookies && policy != .never ? storage : nil }
+
     /// For sessions that keep nothing after their end.
     static var ephemeral: CookieSettings { CookieSettings(storage: HTTPCookieStorage()) }
 }

@@ -49,10 +49,16 @@
 ///
 /// Protocol classes, cookies and connectivity are not in the lists of a session that has no use for them.
 extension LoadSteps {
-    init(for settings: SessionSettings, asksRegisteredClasses: Bool, in world: World) {
-        let cookies = settings.cookies.setsCookies && settings.cookies.storage != nil ? CookieStep() : nil
+    init(
+        for settings: SessionSettings,
+        proven: ProvenCredentials,
+        asksRegisteredClasses: Bool,
+        in world: World
+    ) {
+        let hasCookies = settings.cookies.setsCookies && settings.cookies.storage != nil
+        let cookies = hasCookies ? CookieStep(sent: settings.cookies.sent) : nil
         let security = TransportSecurityStep(settings.transportSecurity)
-        let credentials = CredentialStep()
+        let credentials = CredentialStep(proven)
         let cache = CacheStep()
         let interceptors = InterceptorStep(settings.interception.kept.interceptors)
         let classes = ProtocolClasses(settings: settings.protocols, asksRegistered: asksRegisteredClasses, in: world)

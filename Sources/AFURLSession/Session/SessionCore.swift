@@ -86,14 +86,14 @@ final class SessionCore {
         heldDataDelegate = delegate as? any URLSessionDataDelegate
         self.lent = lent
         deadlines = DeadlineWatch(loop: world.loop)
-        cookies = settings.cookies.setsCookies && settings.cookies.policy != .never ? settings.cookies.storage : nil
-        steps = LoadSteps(for: settings, asksRegisteredClasses: asksRegisteredClasses, in: world)
+        cookies = settings.cookies.sent
         cache = CacheAccess(cache: settings.cache.cache, in: world)
         scopes = SessionScopes(settings)
         proven = ProvenCredentials(settings: settings.credentials) {
             var generator = SystemRandomNumberGenerator()
             return (0..<16).map { _ in UInt8.random(in: 0...255, using: &generator) }
         }
+        steps = LoadSteps(for: settings, proven: proven, asksRegisteredClasses: asksRegisteredClasses, in: world)
         requestTimeout = settings.requestTimeout
         resourceTimeout = settings.resourceTimeout
         self.rules = rules

@@ -5,9 +5,16 @@ import Foundation
 
 /// Sends the session's cookies, and takes those of responses.
 final class CookieStep: LoadStep {
+    /// Nil if the session sends none.
+    private let sent: HTTPCookieStorage?
+
+    init(sent: HTTPCookieStorage?) {
+        self.sent = sent
+    }
+
     /// Waits while the session still reads the public suffix list, and so does not know which cookies it may send.
     func prepare(_ draft: inout RequestDraft, of load: any LoadView) -> Preparation {
-        guard load.session.cookies?.hasWaiting == true, let access = access(of: load) else { return .goOn }
+        guard sent?.hasWaiting == true, let access = access(of: load) else { return .goOn }
         return .later(asking: nil) { reply in
             let loop = load.session.loop
             let waiting = LoopBound(confined: reply, on: loop)
@@ -19,7 +26,7 @@ final class CookieStep: LoadStep {
     }
 
     func addFields(to fields: inout HTTPHeaders, of request: WireRequest, load: any LoadView, isRepeated: Bool) {
-        guard !isRepeated, let cookies = load.session.cookies, !cookies.isEmpty, let access = access(of: load),
+        guard !isRepeated, let sent, !sent.isEmpty, let access = access(of: load),
             let value = access.field(for: request.url, now: load.session.world.wallClock())
         else { return }
         fields.append("Cookie", value: load.presentRequest?.cookieField(value) ?? value)

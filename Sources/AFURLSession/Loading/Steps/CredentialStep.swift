@@ -14,8 +14,15 @@ final class CredentialStep: LoadStep {
     /// The load does not hash a longer body for its digest: that would hold up the network thread.
     private static let longestHashedBody = 1 << 20
 
+    /// Those of the session.
+    private let proven: ProvenCredentials
+
+    init(_ proven: ProvenCredentials) {
+        self.proven = proven
+    }
+
     private func hasCredentials(_ load: any LoadView) -> Bool {
-        load.memory?.authentication != nil || !load.session.proven.isEmpty
+        load.memory?.authentication != nil || !proven.isEmpty
     }
 
     // MARK: - Before a request
@@ -41,10 +48,7 @@ final class CredentialStep: LoadStep {
         guard let present = load.presentRequest else { return AuthenticationMachine.FieldValues() }
         let former = load.memory?.authentication
         var authentication = former ?? Authentication(exchange: exchange)
-        let function = authentication.machine.prepare(
-            exchange,
-            knowing: load.session.proven.known(for: exchange)
-        )
+        let function = authentication.machine.prepare(exchange, knowing: proven.known(for: exchange))
         let bodyDigest = function.flatMap { digest(of: body, function: $0) }
         let values = authentication.machine.fieldValues(for: exchange, bodyDigest: bodyDigest)
         if former != nil || values != AuthenticationMachine.FieldValues() {
@@ -107,9 +111,9 @@ final class CredentialStep: LoadStep {
             status,
             headers: pending.response.headers,
             to: authentication.exchange,
-            knowing: load.session.proven.known
+            knowing: proven.known
         )
-        let step = load.session.proven.learn(from: turn)
+        let step = proven.learn(from: turn)
         if let complaint = authentication.machine.complaint {
             load.trace?.note(.challengeUnanswerable(message: complaint))
         }
@@ -145,12 +149,11 @@ final class CredentialStep: LoadStep {
         guard let task = load.handle else { return .pass }
         load.trace?.challenged(question.space, failures: question.previousFailureCount)
         let challenges = CredentialChallenges(task: task, taskDelegate: load.taskDelegate?.delegate, in: load.session)
-        return .later(asking: .challenge) { reply in
+        return .later(asking: .challenge) { [proven] reply in
             challenges.ask(question, after: response) { disposition, credential in
                 reply { load, _ in
                     guard var authentication = load.memory?.authentication else { return .pass }
                     let answer = CredentialAnswer(disposition, credential: credential)
-                    let proven = load.session.proven
                     let step = proven.learn(from: authentication.machine.answered(answer, knowing: proven.known))
                     load.memory?.authentication = authentication
                     return take(step, load)
@@ -198,7 +201,6 @@ final class CredentialStep: LoadStep {
 
     /// A proxy that made the tunnel has accepted the credentials.
     private func noteTunnel(of transfer: Transfer, load: any LoadView) {
-        let proven = load.session.proven
         guard let route = transfer.key.route, let exchange = exchange(through: route, by: transfer.key, of: load),
             let turn = load.memory?.authentication?.machine
                 .received(200, headers: HTTPHeaders(), to: exchange, knowing: proven.known)
@@ -214,7 +216,6 @@ final class CredentialStep: LoadStep {
         else { return .pass }
         let memory = load.memory(beginningWith: present)
         var authentication = memory.authentication ?? Authentication(exchange: exchange)
-        let proven = load.session.proven
         let turn = authentication.machine.received(
             head.status,
             headers: head.headers,
