@@ -38,14 +38,16 @@ extension Load {
 
     /// The server of the exchange that is under way, was the last, or comes next.
     var endpoint: Endpoint? {
-        transfer?.request.endpoint ?? memory?.request.target?.endpoint ?? (try? request.get())?.endpoint
+        transfer?.request.endpoint ?? memory?.request.target?.endpoint ?? request.frozen?.endpoint
     }
 
     /// The request with the fields that the steps add to its head.
     func addingStepFields(to request: WireRequest, isRepeated: Bool = false) -> WireRequest {
         var fields = HTTPHeaders()
-        for step in session.steps.addingFields {
-            step.addFields(to: &fields, of: request, load: self, isRepeated: isRepeated)
+        // By place, since an iterator counts references.
+        let steps = session.steps.addingFields
+        for place in steps.indices {
+            steps[place].addFields(to: &fields, of: request, load: self, isRepeated: isRepeated)
         }
         if request.opensWebSocket { consumer.addFields(to: &fields, of: request, load: self) }
         return fields.isEmpty ? request : request.changing { $0.fields.replace(with: fields) }

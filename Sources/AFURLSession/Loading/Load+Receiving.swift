@@ -63,7 +63,8 @@ extension Load: TransferClient {
     // MARK: - The response
 
     func transferReceivedHead(_ transfer: Transfer, head: ResponseHead) {
-        for step in session.steps.learning { step.learn(from: head, of: transfer, for: self) }
+        let steps = session.steps.learning
+        for place in steps.indices { steps[place].learn(from: head, of: transfer, for: self) }
         let request = transfer.request
         let response = HTTPURLResponse(
             url: request.location,
@@ -81,7 +82,7 @@ extension Load: TransferClient {
 
     /// Takes the task's response from the network.
     private func receive(_ response: HTTPURLResponse, to request: WireRequest, transfer: Transfer) {
-        writer = ResponseKeeper(self).writer(for: response, of: transfer)
+        writer = ResponseKeeper(self).writer(for: response, to: request, of: transfer)
         // What follows a 101 is no body.
         deliver(response, to: request, isDecoded: request.opensWebSocket && response.statusCode == 101)
     }

@@ -21,11 +21,9 @@ extension Load: LoadView {
     /// A draft of the task's own request, or of one that its delegate or its consumer has put in place of it.
     func ownDraft(_ wire: OwnRequest) -> RequestDraft {
         var draft = RequestDraft(wire)
-        switch request {
-        case .ready(let request): draft.mayBeIntercepted = request.terms.answer.hasInterceptors
-        case .refused:
-            draft.mayBeIntercepted = handle?.originalRequest?.contents.interception.hasInterceptors == true
-        }
+        draft.mayBeIntercepted =
+            request.frozen?.terms.answer.hasInterceptors
+            ?? handle?.originalRequest?.contents.interception.hasInterceptors == true
         return draft
     }
 
@@ -89,6 +87,7 @@ extension Load: LoadView {
 
     /// Gives the response to the cache.
     func store() {
+        guard writer != nil || memory?.foreign != nil else { return completeStored() }
         if writer != nil { trace?.note(.cacheStore) }
         let taken: (any StorableResponse)? = writer.take()
         ResponseKeeper(self).keep(taken ?? memory?.foreign?.takeStorage())

@@ -50,13 +50,13 @@ final class Load {
     @exclusivity(unchecked) private var watchPlace: Int32 = -1
 
     init(
-        request: Result<WireRequest, RequestRejection>,
+        request: OwnRequest,
         body: TaskBody,
         snapshot: Lock<URLSessionTask.Snapshot>,
         consumer: any TaskConsumer,
         session: SessionCore
     ) {
-        self.request = OwnRequest(request)
+        self.request = request
         self.body = body
         self.snapshot = snapshot
         self.consumer = consumer
@@ -73,11 +73,16 @@ final class Load {
     /// Tells the machine what happens.
     ///
     /// - Returns: What the load has to do.
+    @inline(__always)
     func take(_ event: LoadMachine.Event) -> LoadMachine.Action {
         let former = state
         let action = machine.handle(event)
-        if action == .impossible { fail(.fault(LoadMachine.objection(to: event, in: former))) }
+        if action == .impossible { failImpossible(event, in: former) }
         return action
+    }
+
+    private func failImpossible(_ event: LoadMachine.Event, in state: LoadMachine.State) {
+        fail(.fault(LoadMachine.objection(to: event, in: state)))
     }
 
     func beginWait(asking program: MissingAnswer?) -> UInt32 {
@@ -162,7 +167,7 @@ final class Load {
     }
 
     private func limit(of request: OwnRequest) -> LoopInterval? {
-        if case .ready(let wire) = request { return LoopInterval.limit(wire.ownLimits?.resourceTimeout?.value) }
+        if let wire = request.frozen { return LoopInterval.limit(wire.ownLimits?.resourceTimeout?.value) }
         return LoopInterval.limit(handle?.originalRequest?.timeoutIntervalForResource)
     }
 
@@ -241,6 +246,7 @@ final class Load {
     /// The body is complete.
     func finishReceiving() {
         guard state == .delivering else { return }
+        let consumer = consumer
         consumer.receivedEnd(of: self)
         guard state == .delivering else { return }
         if consumer.isHolding { return _ = take(.held) }

@@ -114,6 +114,8 @@ struct LoadMachine {
     private var isWaiting = false
     private var ticket: UInt32 = 0
 
+    // Each caller knows its event: inlined, the table becomes one look at the state.
+    @inline(__always)
     mutating func handle(_ event: Event) -> Action {
         let (action, next) = LoadMachine.table(state, event: event)
         if next != state || event == .again || event == .head { isWaiting = false }
@@ -122,6 +124,7 @@ struct LoadMachine {
     }
 
     /// What the load does at an event in a state, and the state that follows. The whole table.
+    @inline(__always)
     private static func table(_ state: State, event: Event) -> (Action, State) {
         switch (state, event) {
         case (.new, .start): (.prepare, .preparing)
@@ -192,6 +195,7 @@ struct LoadMachine {
 
     // In functions of their own: a table of all states in one is too much for the compiler.
 
+    @inline(__always)
     private static func storing(_ event: Event) -> (Action, State) {
         switch event {
         case .stored: (.complete, .completed)
@@ -202,6 +206,7 @@ struct LoadMachine {
         }
     }
 
+    @inline(__always)
     private static func saving(_ event: Event) -> (Action, State) {
         switch event {
         case .fail: (.hurry, .saving)

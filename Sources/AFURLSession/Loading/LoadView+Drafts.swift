@@ -44,7 +44,7 @@ extension LoadView {
         draft.keepsBody = next.keepsBody
         draft.history = history
         // A body that the request itself holds can be sent again.
-        let goesAgain = next.former != nil && next.keepsBody && (try? wire.get())?.body.data == nil
+        let goesAgain = next.former != nil && next.keepsBody && wire.frozen?.body.data == nil
         if goesAgain { draft.body = body } else { body?.close() }
         return draft
     }

@@ -7,15 +7,14 @@ import Foundation
 /// Puts the request of a load on the wire, when the steps have prepared it.
 struct RequestSender {
     private let load: Load
-    private let session: SessionCore
+    private var session: SessionCore { load.session }
 
     init(_ load: Load) {
         self.load = load
-        session = load.session
     }
 
     func send(_ draft: consuming RequestDraft) {
-        guard case .ready(let request) = draft.wire else { return }
+        guard let request = draft.wire.frozen else { return }
         var key: ConnectionKey
         do throws(LoadError) {
             key = try session.connectionKey(for: request, judgedBy: load.trustJudge(for: request.endpoint))

@@ -14,9 +14,10 @@ struct ResponseKeeper {
     }
 
     /// Takes the body for the cache; nil if the response must not be stored.
-    func writer(for response: HTTPURLResponse, of transfer: Transfer) -> CacheWriter? {
-        let (request, cache, session) = (transfer.request, load.cache, load.session)
+    func writer(for response: HTTPURLResponse, to request: WireRequest, of transfer: Transfer) -> CacheWriter? {
+        let cache = load.cache
         guard cache.mayStore(answerTo: request) else { return nil }
+        let session = load.session
         if case .apart = load.consumer.caching { return nil }
         let asked = load.memory?.validation?.question.request ?? request
         let question = CacheQuestion(
@@ -45,7 +46,7 @@ struct ResponseKeeper {
     func keepRedirect(_ pending: PendingResponse) {
         // A coded body would have to be decoded first, only for the cache.
         guard let transfer = pending.transfer, !pending.response.headers.contains("Content-Encoding"),
-            let writer = writer(for: pending.response, of: transfer)
+            let writer = writer(for: pending.response, to: transfer.request, of: transfer)
         else { return }
         pending.body.withUnsafeBytes { writer.append($0) }
         switch pending.end {
@@ -101,7 +102,7 @@ struct ResponseKeeper {
 }
 
 /// A response whose body is complete, for the cache. Confined to the loop.
-protocol StorableResponse {
+protocol StorableResponse: AnyObject {
     /// Whether it would be stored where a disk could keep it.
     var isForDisk: Bool { get }
     /// What would be stored, for the delegate to decide on. Nil if nothing would be.

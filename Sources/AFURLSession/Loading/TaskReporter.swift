@@ -6,11 +6,10 @@ import Foundation
 /// Says what the session knows of a task that ends: to its delegate, its handle and the monitors.
 struct TaskReporter {
     private let load: Load
-    private let session: SessionCore
+    private var session: SessionCore { load.session }
 
     init(_ load: Load) {
         self.load = load
-        session = load.session
     }
 
     func report(_ error: (any Error)?) {

@@ -1,12 +1,16 @@
-private struct InterceptorList: KeptInterceptors {
+private final class InterceptorList: KeptInterceptors {
     let all: [any TaskInterceptor]
+
+    init(_ all: [any TaskInterceptor]) {
+        self.all = all
+    }
 }
 
 extension (any KeptInterceptors)? {
     /// Empty if there are none.
     var interceptors: [any TaskInterceptor] {
         get { (self as? InterceptorList)?.all ?? [] }
-        set { self = newValue.isEmpty ? nil : InterceptorList(all: newValue) }
+        set { self = newValue.isEmpty ? nil : InterceptorList(newValue) }
     }
 }
 

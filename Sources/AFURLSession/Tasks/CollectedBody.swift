@@ -19,7 +19,8 @@ struct CollectedBody {
 
     /// Takes the body out.
     mutating func take() -> Data {
-        defer { data = Data() }
-        return data
+        var taken = Data()
+        swap(&taken, &data)
+        return taken
     }
 }

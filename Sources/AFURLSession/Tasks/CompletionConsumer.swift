@@ -31,11 +31,10 @@ final class CompletionConsumer: TaskConsumer {
     }
 
     func completed(_ error: (any Error)?, of load: Load) -> Bool {
-        guard let handler, let task = load.handle else { return false }
+        guard let task = load.handle, let handler = handler.take() else { return false }
         let outbox = isAwaited ? load.resumptions : load.session.outbox
         let data = body.take()
         outbox.post(.completion(task, handler, error == nil ? data : nil, load.response))
-        self.handler = nil
         return true
     }
 }

@@ -17,6 +17,9 @@ enum OwnRequest {
         self.init(Result(catching: freeze))
     }
 
+    /// Nil if the session cannot send it.
+    var frozen: WireRequest? { if case .ready(let request) = self { request } else { nil } }
+
     func get() throws(RequestRejection) -> WireRequest {
         switch self {
         case .ready(let request): return request

@@ -62,9 +62,9 @@ indirect enum TaskBody: Sendable {
     }
 
     /// The length of the body, as far as it is known when the task is made.
-    func expectedLength(_ frozen: OwnRequest) -> Int64 {
+    func expectedLength(_ own: OwnRequest) -> Int64 {
         if case .file = self { return NSURLSessionTransferSizeUnknown }
-        guard let request = try? frozen.get() else { return 0 }
+        guard let request = own.frozen else { return 0 }
         return switch request.body.framing {
         case .none: 0
         case .length(let length): Int64(length)

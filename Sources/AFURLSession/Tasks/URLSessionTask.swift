@@ -92,15 +92,7 @@ public class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked 
         mutating func complete(_ error: (any Error)?, isDelivered: Bool = false) -> Listeners {
             if !isDelivered || error != nil { life.complete() }
             self.error = error
-            defer {
-                delegate = nil
-                completion = nil
-            }
-            return Listeners(
-                delegate: delegate,
-                completion: completion,
-                plans: takeHolders()
-            )
+            return Listeners(delegate: delegate.take(), completion: completion.take(), plans: takeHolders())
         }
 
         /// - Returns: The plans with what they hold for a task that has not ended; none if they hold nothing.
@@ -172,14 +164,14 @@ public class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked 
         originalRequest = request
         self.session = session
         self.body = body
-        let frozen = Result { () throws(RequestRejection) in
+        let frozen = OwnRequest { () throws(RequestRejection) in
             try body.freeze(request, with: session.headers, settings: session.settings)
         }
         isIntercepted = session.settings.interception.kept != nil || request.isIntercepted(frozen)
         snapshot = Lock(
             Snapshot(
                 currentRequest: request,
-                expectedToSend: body.expectedLength(OwnRequest(frozen)),
+                expectedToSend: body.expectedLength(frozen),
                 completion: completion
             )
         )
@@ -203,7 +195,7 @@ public class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked 
         body = .request
         snapshot = Lock(Snapshot(currentRequest: .unknown, expectedToSend: NSURLSessionTransferSizeUnknown))
         load = session.core.joined { [snapshot] session in
-            Load(request: address, body: .request, snapshot: snapshot, consumer: consumer, session: session)
+            Load(request: OwnRequest(address), body: .request, snapshot: snapshot, consumer: consumer, session: session)
         }
         super.init()
     }
@@ -533,10 +525,7 @@ extension URLSessionTask {
 
 extension URLRequest {
     /// Whether the request has interceptors of its own.
-    fileprivate func isIntercepted(_ frozen: Result<WireRequest, RequestRejection>) -> Bool {
-        switch frozen {
-        case .success(let request): request.terms.answer.hasInterceptors
-        case .failure: contents.interception.hasInterceptors
-        }
+    fileprivate func isIntercepted(_ own: OwnRequest) -> Bool {
+        own.frozen?.terms.answer.hasInterceptors ?? contents.interception.hasInterceptors
     }
 }

@@ -77,7 +77,7 @@ extension URLRequest {
 }
 
 /// Interceptors, as settings and requests keep them. Who asks them knows what they are.
-package protocol KeptInterceptors: Sendable {}
+package protocol KeptInterceptors: AnyObject, Sendable {}
 
 /// The interceptors of one request.
 package struct RequestInterception: Sendable {

@@ -18,7 +18,7 @@ struct CacheValidation {
 /// Answers requests from the cache, asks the server about stored responses, and puts these in place of failures.
 final class CacheStep: LoadStep {
     func prepare(_ draft: inout RequestDraft, of load: any LoadView) -> Preparation {
-        guard case .ready(let request) = draft.wire else { return .goOn }
+        guard let request = draft.wire.frozen else { return .goOn }
         let (session, cache) = (load.session, load.cache)
         let policy = request.cachePolicy ?? session.settings.cachePolicy
         if !draft.hasFields {
