@@ -330,6 +330,11 @@ int caf_lock_file(int descriptor) {
     return (int)result;
 }
 
+void caf_unlock_file(int descriptor) {
+    // What fails here, closing does.
+    (void)flock(descriptor, LOCK_UN);
+}
+
 int caf_random(void *buffer, size_t length) {
     PERFORM(CAF_CALL_RANDOM, -1, length, getrandom(buffer, length, 0));
     if (result < 0) return (int)result;

@@ -12,6 +12,7 @@ package final class DiskFile: Sendable {
     private let descriptor: Atomic<Int32>
     /// Its file system is memory, and cannot be asked to read without waiting.
     private let isInMemory: Bool
+    private let isLocked = Atomic(false)
 
     init(descriptor: Int32, isInMemory: Bool = false) {
         self.descriptor = Atomic(descriptor)
@@ -142,6 +143,7 @@ package final class DiskFile: Sendable {
     /// Keeps others who ask for the same out, until the file is closed.
     package func lock() throws(SystemCallError) {
         _ = try perform(.flock) { Int(caf_lock_file($0)) }
+        isLocked.store(true, ordering: .relaxed)
     }
 
     /// Closes the file. What the system had not written yet may fail here.
@@ -150,6 +152,8 @@ package final class DiskFile: Sendable {
     package func close() throws(SystemCallError) {
         let open = descriptor.exchange(-1, ordering: .relaxed)
         guard open >= 0 else { return }
+        // A child that the program forks has the descriptor as well, until it runs another program.
+        if isLocked.load(ordering: .relaxed) { caf_unlock_file(open) }
         let result = caf_close(open)
         // It is closed nonetheless: see close(2).
         guard result >= 0 || result == -EINTR else { throw SystemCallError(.close, code: -result) }

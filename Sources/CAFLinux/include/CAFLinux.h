@@ -200,6 +200,8 @@ int caf_unlink(int folder, const char *name);
 int caf_remove_folder(int folder, const char *name);
 // Takes the file for this descriptor alone, as long as it is open. 0 or -EWOULDBLOCK.
 int caf_lock_file(int descriptor);
+// Gives it up for all copies of the descriptor.
+void caf_unlock_file(int descriptor);
 int caf_random(void *buffer, size_t length);
 // A variable of the environment, or NULL; always NULL in a program with more rights than the user who started it.
 const char *caf_variable(const char *name);

@@ -61,4 +61,25 @@ struct FolderTests {
             #expect(try FolderTests.contents(of: url) == ["three": "one", "four": "two"])
         }
     }
+
+    @Test func `a closed file is not locked, although a child of the process still has it`() async {
+        await #expect(processExitsWith: .success) {
+            let (folder, url) = try FolderTests.folder(holding: "one")
+            defer { try? FileManager.default.removeItem(at: url) }
+            let file = try folder.openFile(named: "one")
+            try file.lock()
+            let path = url.appending(path: "one").resolvingSymlinksInPath().path
+            let descriptor = (0..<64).first { number in
+                (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(number)")) == path
+            }
+            // A child's descriptor is such a copy.
+            let copy = dup(Int32(try #require(descriptor)))
+            defer { close(copy) }
+            let other = try folder.openFile(named: "one")
+            #expect(throws: SystemCallError(.flock, code: EWOULDBLOCK)) { try other.lock() }
+
+            try file.close()
+            try other.lock()
+        }
+    }
 }
