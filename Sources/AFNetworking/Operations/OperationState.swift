@@ -125,10 +125,9 @@ final class OperationTrustRules: Sendable {
 
     /// The host of a request that must not leave: there is no TLS, and so nothing to look for the host's pins in.
     func forbiddenHost(of request: URLRequest) -> String? {
-        let settings = frozen ?? policy.frozen
-        guard settings.mayForbidPlainText, request.url?.scheme.map(ASCII.lowered) == "http", let host = request.host
+        guard (frozen ?? policy.frozen).pins(request.host ?? ""), request.url?.scheme.map(ASCII.lowered) == "http"
         else { return nil }
-        return settings.forbidsPlainText(to: host) ? host : nil
+        return request.host
     }
 }
 

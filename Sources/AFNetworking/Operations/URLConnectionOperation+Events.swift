@@ -59,8 +59,10 @@ extension URLConnectionOperation {
             return nil
         }
         let rules = state.withLock { $0.rules(asTheyWere: true) }
-        guard rules.block == nil, rules.credential?.identity == nil else { return nil }
-        return rules.frozen?.operationIdentity
+        guard rules.block == nil, rules.credential?.identity == nil, let fingerprint = rules.frozen?.fingerprint else {
+            return nil
+        }
+        return Data("AFNetworking.URLConnectionOperation ".utf8) + fingerprint
     }
 
     func request(

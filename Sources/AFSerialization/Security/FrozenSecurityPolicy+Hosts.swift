@@ -45,9 +45,9 @@ extension FrozenSecurityPolicy {
 
     // MARK: - Without a server
 
-    /// Whether plain http to this host would go past its pins.
-    func pins(_ host: String) -> Bool {
-        switch hosts.match(host) {
+    /// Whether plain http to this host would go past its pins. Asks which host it is only if there is a rule for any.
+    package func pins(_ host: @autoclosure () -> String) -> Bool {
+        switch rules.hostRules.isEmpty ? .none : hosts.match(host()) {
         case .none: rules.mode != .none || rules.refusesHostsWithoutRule
         case let match: match.isStrict
         }

@@ -1,15 +1,9 @@
-package import Foundation
-
 /// A policy as it was at one time.
 package final class FrozenSecurityPolicy: ServerEvaluator {
     let rules: SecurityRules
     let hosts: HostRuleIndex
     package let isPinning: Bool
     package let fingerprint: [UInt8]?
-    /// The name of all operations that decide by these rules.
-    package let operationIdentity: Data
-    /// Whether ``forbidsPlainText(to:)`` is true of any host.
-    package let mayForbidPlainText: Bool
     private let reporter: PinReporter
 
     init(rules: SecurityRules, reporter: PinReporter) {
@@ -17,10 +11,7 @@ package final class FrozenSecurityPolicy: ServerEvaluator {
         hosts = HostRuleIndex(rules.hostRules)
         isPinning = rules.isPinning
         self.reporter = reporter
-        mayForbidPlainText = rules.mode != .none || rules.refusesHostsWithoutRule || !rules.hostRules.isEmpty
-        let fingerprint = rules.fingerprint
-        operationIdentity = Data("AFNetworking.URLConnectionOperation ".utf8) + fingerprint
-        self.fingerprint = fingerprint
+        fingerprint = rules.fingerprint
     }
 
     package func evaluate(_ trust: ServerTrust) -> ServerTrustDecision {
