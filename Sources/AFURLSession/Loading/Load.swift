@@ -246,7 +246,6 @@ final class Load {
     /// The body is complete.
     func finishReceiving() {
         guard state == .delivering else { return }
-        let consumer = consumer
         consumer.receivedEnd(of: self)
         guard state == .delivering else { return }
         if consumer.isHolding { return _ = take(.held) }
