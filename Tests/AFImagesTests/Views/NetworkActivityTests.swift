@@ -75,6 +75,17 @@ private final class Hands: ActivityClock {
         await mainQueueSettled()
     }
 
+    @Test func `activity is heard of in a program that reads no name of a notification`() async {
+        await #expect(processExitsWith: .success) {
+            let (site, heard) = (try ImageSite(), Heard<Bool>())
+            let notifications = ActivityNotifications(center: .default) { _ in heard.add(true) }
+            let manager = HTTPSessionManager(baseURL: nil, sessionConfiguration: .ephemeral)
+            _ = try? await manager.get(site.server.url("/status/500").absoluteString)
+            try await heard.wait()
+            withExtendedLifetime(notifications) {}
+        }
+    }
+
     // MARK: - 13.12
 
     @Test(arguments: ["/waiting/1", "/status/500"])

@@ -95,6 +95,23 @@ struct KeptRequestsTests {
         }
     }
 
+    @Test func `each manager sends a kept request with the fields and the base of its own session`() async throws {
+        let server = try TestServer()
+        server.route("GET", "/a", .json("1"))
+        let serializer = HTTPRequestSerializer()
+        for name in ["one", "two", "one"] {
+            let configuration = URLSessionConfiguration.ephemeral
+            configuration.httpAdditionalHeaders = ["X-Manager": name]
+            let manager = HTTPSessionManager(baseURL: server.url(), sessionConfiguration: configuration)
+            manager.requestSerializer = serializer
+            for _ in 0..<2 { #expect(try await manager.get("a", decode: Int.self) == 1) }
+            manager.invalidateSessionCancelingTasks(true, resetSession: false)
+        }
+        let sent = server.requests.map { $0.headers.values(of: "X-Manager") }
+        #expect(sent == [["one"], ["one"], ["two"], ["two"], ["one"], ["one"]])
+        #expect(serializer.kept(key("a", base: server.url().absoluteString)) != nil)
+    }
+
     @Test func `a method whose parameters go into the body keeps nothing`() throws {
         let serializer = JSONRequestSerializer()
         let request = try request(serializer, text: "x", method: "POST")
