@@ -3,7 +3,7 @@ import Synchronization
 
 /// What managers and operations post for each request.
 ///
-/// A notification costs as much as a quarter of a request, and most programs observe none. So nothing is posted until the
+/// The two of a request cost a third of it, and most programs observe none. So nothing is posted until the
 /// program has read the name of one: before that it has no observer, unless one of a literal, or of all names.
 enum RequestNotification: String {
     case taskDidResume = "com.alamofire.networking.task.resume"
