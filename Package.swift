@@ -152,7 +152,10 @@ let package = Package(
         // Requests, cookies and responses for tests of more than one module.
         .target(
             name: "AFTestFixtures",
-            dependencies: ["AFBase", "AFRequest", "AFTestSupport", "AFWire", "AFState", "AFTransport", "AFURLTypes"],
+            dependencies: [
+                "AFBase", "AFRequest", "AFSerialization", "AFTestSupport", "AFWire", "AFState", "AFTransport",
+                "AFURLTypes",
+            ],
             path: "Tests/Support/AFTestFixtures",
             swiftSettings: strict
         ),
@@ -250,10 +253,19 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(
+            name: "AFSerializationTests",
+            dependencies: [
+                "AFBase", "AFTestFixtures", "AFTestSupport", "AFSerialization", "AFURLSession", "AFURLTypes", "AFWire",
+                "AFTLS", "AFNetworkingTesting", "AFFaults",
+            ],
+            swiftSettings: strict
+        ),
+        .testTarget(
             name: "AFNetworkingTests",
             dependencies: [
-                "AFBase", "AFTestSupport", "AFNetworking", "AFSerialization", "AFURLSession", "AFURLTypes", "AFWire",
-                "AFLoop", "AFTLS", "AFNetworkingTesting", "AFVirtualWorld", "AFFaults", "CAFLinux",
+                "AFBase", "AFTestFixtures", "AFTestSupport", "AFNetworking", "AFSerialization", "AFURLSession",
+                "AFURLTypes",
+                "AFWire", "AFLoop", "AFTLS", "AFNetworkingTesting", "AFVirtualWorld", "AFFaults", "CAFLinux",
             ],
             swiftSettings: strict
         ),

@@ -8,6 +8,31 @@ struct OldNameTests {
         )
         #expect(kAFUploadStream3GSuggestedPacketSize == 16_384 && kAFUploadStream3GSuggestedDelay == 0.2)
         #expect(AFHTTPRequestQueryStringSerializationStyle.defaultStyle.rawValue == 0)
+        #expect(AFURLResponseSerializationErrorDomain == "com.alamofire.error.serialization.response")
+        #expect(AFPercentEscapedStringFromString("a b") == "a%20b")
+        #expect(AFQueryStringFromParameters(["key": "value"]) == "key=value")
+        #expect((AFJSONObjectByRemovingKeysWithNullValues([NSNull(), 1], []) as? [Int]) == [1])
+    }
+
+    @Test("the types are those of the new names")
+    func types() {
+        #expect(type(of: AFHTTPRequestSerializer.serializer()) == HTTPRequestSerializer.self)
+        #expect(
+            type(of: AFJSONRequestSerializer.serializer(withWritingOptions: .sortedKeys)) == JSONRequestSerializer.self
+        )
+        #expect(AFPropertyListRequestSerializer.self == PropertyListRequestSerializer.self)
+        #expect(AFJSONResponseSerializer.serializer(with: .mutableContainers).readingOptions == .mutableContainers)
+        #expect(AFPropertyListResponseSerializer.self == PropertyListResponseSerializer.self)
+        #expect(AFCompoundResponseSerializer.self == CompoundResponseSerializer.self)
+        #expect(AFSecurityPolicy.self == SecurityPolicy.self && AFSSLPinningMode.certificate == .certificate)
+    }
+
+    @Test("a user name and a password are set as in AFNetworking 2")
+    func password() {
+        let serializer = HTTPRequestSerializer.serializer()
+        serializer.setAuthorizationHeaderField(withUsername: "Aladdin", password: "open sesame")
+
+        #expect(serializer.value(forHTTPHeaderField: "Authorization") == "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==")
     }
 
     @Test("a class written for AFNetworking compiles and works")

@@ -93,7 +93,9 @@ import Testing
         serializer.acceptableContentTypes?.insert("application/vnd.api+json")
         serializer.removesKeysWithNullValues = true
 
-        let response = try makeResponse(type: "application/vnd.api+json")
+        let url = try #require(URL(string: "http://a.test/"))
+        let type = ["Content-Type": "application/vnd.api+json"]
+        let response = HTTPURLResponse(url: url, statusCode: 200, httpVersion: "HTTP/1.1", headerFields: type)
         let object = try serializer.object(for: response, data: Data(#"[null,"a"]"#.utf8))
 
         #expect(object as? [String] == ["a"])

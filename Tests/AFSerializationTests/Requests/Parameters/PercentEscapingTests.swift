@@ -6,7 +6,7 @@ struct PercentEscapingTests {
             HTTPRequestSerializer.percentEscapedString(from: ":#[]@!$&'()*+,;=?/")
                 == "%3A%23%5B%5D%40%21%24%26%27%28%29%2A%2B%2C%3B%3D?/"
         )
-        #expect(AFPercentEscapedStringFromString("a b") == "a%20b")
+        #expect(HTTPRequestSerializer.percentEscapedString(from: "a b") == "a%20b")
     }
 
     @Test("13.2.16 emoji of several scalars past fifty units stay whole")

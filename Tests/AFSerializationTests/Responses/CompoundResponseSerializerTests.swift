@@ -31,7 +31,7 @@
     @Test("13.6 compound: archived members come back with their classes and settings")
     func archiving() throws {
         let nested = CompoundResponseSerializer(responseSerializers: [HTTPResponseSerializer()])
-        let compound = AFCompoundResponseSerializer.compoundSerializer(
+        let compound = CompoundResponseSerializer.compoundSerializer(
             withResponseSerializers: [JSONResponseSerializer(readingOptions: .fragmentsAllowed), nested]
         )
         compound.acceptableContentTypes = ["a/b"]

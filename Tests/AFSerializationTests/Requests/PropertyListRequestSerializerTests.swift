@@ -4,7 +4,7 @@ struct PropertyListRequestSerializerTests {
 
     private let serializer = PropertyListRequestSerializer()
 
-    private func read(_ request: AFNetworking.URLRequest) throws -> [String: Any]? {
+    private func read(_ request: URLRequest) throws -> [String: Any]? {
         let body = try #require(request.httpBody)
         return try PropertyListSerialization.propertyList(from: body, options: [], format: nil) as? [String: Any]
     }
@@ -22,7 +22,7 @@ struct PropertyListRequestSerializerTests {
     func numberKey() {
         for parameters in [[42: "value"] as Any, NSDictionary(dictionary: [NSNumber(value: 42): "value"])] {
             let error = serializer.failure(parameters)
-            #expect(error?.domain == AFURLRequestSerializationErrorDomain && error?.code == -1016)
+            #expect(error?.domain == HTTPRequestSerializer.errorDomain && error?.code == -1016)
         }
     }
 

@@ -113,7 +113,7 @@
     }
 
     @Test func `the defaults are strict`() {
-        for policy in [SecurityPolicy.default(), .defaultPolicy(), SecurityPolicy(), AFSecurityPolicy()] {
+        for policy in [SecurityPolicy.default(), .defaultPolicy(), SecurityPolicy()] {
             #expect(policy.sslPinningMode == .none)
             #expect(!policy.allowInvalidCertificates)
             #expect(policy.validatesDomainName)
@@ -126,7 +126,7 @@
 
     @Test func `a certificate that is pinned with names still has dates`() throws {
         let fixtures = try PolicyFixtures.made.get()
-        let policy = AFSecurityPolicy(pinningMode: .certificate, certificates: [fixtures.l.certificate])
+        let policy = SecurityPolicy(pinningMode: .certificate, certificates: [fixtures.l.certificate])
         policy.allowInvalidCertificates = true
         let later = Date().addingTimeInterval(60 * 86_400)
 
@@ -138,8 +138,8 @@
     }
 
     @Test func `a factory with a mode pins what lies beside the program`() {
-        for mode in [AFSSLPinningMode.publicKey, .certificate] {
-            let policy = AFSecurityPolicy(pinningMode: mode)
+        for mode in [SSLPinningMode.publicKey, .certificate] {
+            let policy = SecurityPolicy(pinningMode: mode)
             #expect(policy.pinnedCertificates != nil)
             #expect(policy.sslPinningMode == mode && policy.validatesDomainName && !policy.allowInvalidCertificates)
         }

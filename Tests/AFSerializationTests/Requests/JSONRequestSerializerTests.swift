@@ -56,7 +56,7 @@ struct JSONRequestSerializerTests {
     func invalid(parameters: any Sendable) {
         let error = serializer.failure(parameters)
 
-        #expect(error?.code == -1016 && error?.domain == AFURLRequestSerializationErrorDomain)
+        #expect(error?.code == -1016 && error?.domain == HTTPRequestSerializer.errorDomain)
     }
 
     @Test("14 requests: objects of Foundation that are no JSON are errors, too")

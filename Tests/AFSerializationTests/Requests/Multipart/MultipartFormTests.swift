@@ -1,4 +1,3 @@
-@testable import AFNetworking
 @testable import AFSerialization
 
 @Suite("Multipart forms")
@@ -207,8 +206,8 @@ struct MultipartFormTests {
     // MARK: - What must not be sent
 
     /// A reader of forms that knows only the rules of RFC 7578.
-    private func parts(_ request: AFNetworking.URLRequest) throws -> [(head: Data, body: Data)] {
-        let stream = try #require(request.formCopy)
+    private func parts(_ request: URLRequest) throws -> [(head: Data, body: Data)] {
+        let stream = try #require(request.copiedForm)
         var rest = Data("\r\n".utf8) + stream.readOnce()
         let delimiter = Data("\r\n--\(stream.boundary)".utf8)
         var parts: [(head: Data, body: Data)] = []
@@ -338,13 +337,13 @@ struct MultipartFormTests {
     func throttle() throws {
         let request = try serializer.form(["a": "b"]) { form in
             form.throttleBandwidth(
-                withPacketSize: kAFUploadStream3GSuggestedPacketSize,
-                delay: kAFUploadStream3GSuggestedDelay
+                withPacketSize: HTTPRequestSerializer.suggested3GPacketSize,
+                delay: HTTPRequestSerializer.suggested3GDelay
             )
         }
 
         #expect(request.maximumBytesSentPerSecond == 81_920)
-        for stream in [request.form, request.formCopy] {
+        for stream in [request.form, request.copiedForm] {
             #expect(stream?.numberOfBytesInPacket == 16_384 && stream?.delay == 0.2)
         }
         #expect(try serializer.form(["a": "b"]).maximumBytesSentPerSecond == nil)

@@ -53,7 +53,7 @@
 
     @Test("13.6 plist: what is archived comes back")
     func archiving() throws {
-        let serializer = AFPropertyListResponseSerializer.serializer(
+        let serializer = PropertyListResponseSerializer.serializer(
             with: .openStep,
             readOptions: .mutableContainersAndLeaves
         )

@@ -16,10 +16,10 @@ struct SerializerCopyTests {
         }
 
         override func request(
-            bySerializing request: AFNetworking.URLRequest,
+            bySerializing request: URLRequest,
             withParameters parameters: Any?,
             error: NSErrorPointer
-        ) -> AFNetworking.URLRequest? {
+        ) -> URLRequest? {
             var made = super.request(bySerializing: request, withParameters: parameters, error: error)
             made?.setValue("yes", forHTTPHeaderField: "X-Overridden")
             return made
@@ -123,9 +123,9 @@ struct SerializerCopyTests {
 
     @Test("the factories of the original make what their names say")
     func makers() {
-        #expect(type(of: AFHTTPRequestSerializer.serializer()) == HTTPRequestSerializer.self)
-        #expect(AFJSONRequestSerializer.serializer(withWritingOptions: .sortedKeys).writingOptions == .sortedKeys)
-        let list = AFPropertyListRequestSerializer.serializer(withFormat: .binary, writeOptions: 1)
+        #expect(type(of: HTTPRequestSerializer.serializer()) == HTTPRequestSerializer.self)
+        #expect(JSONRequestSerializer.serializer(withWritingOptions: .sortedKeys).writingOptions == .sortedKeys)
+        let list = PropertyListRequestSerializer.serializer(withFormat: .binary, writeOptions: 1)
         #expect(list.format == .binary && list.writeOptions == 1)
         #expect(HTTPRequestSerializer.supportsSecureCoding)
     }

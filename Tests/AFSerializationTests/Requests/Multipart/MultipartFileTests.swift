@@ -12,8 +12,8 @@ struct MultipartFileTests {
     }
 
     /// Waits for the handler, and returns whether it was called on the main queue.
-    private func written(_ request: AFNetworking.URLRequest, to url: URL) async -> (
-        request: AFNetworking.URLRequest, error: NSError?
+    private func written(_ request: URLRequest, to url: URL) async -> (
+        request: URLRequest, error: NSError?
     ) {
         await withCheckedContinuation { continuation in
             let returned = Returned()
@@ -28,14 +28,14 @@ struct MultipartFileTests {
     /// What a method returned, for a handler that may be quicker.
     private final class Returned: @unchecked Sendable {
         private let condition = NSCondition()
-        private var request: AFNetworking.URLRequest?
+        private var request: URLRequest?
 
-        func set(_ request: AFNetworking.URLRequest) {
+        func set(_ request: URLRequest) {
             condition.withLock { self.request = request }
             condition.broadcast()
         }
 
-        func wait() -> AFNetworking.URLRequest {
+        func wait() -> URLRequest {
             condition.withLock {
                 while true {
                     if let request { return request }
@@ -79,7 +79,7 @@ struct MultipartFileTests {
 
     @Test("streams of other kinds are written as well")
     func otherStreams() async throws {
-        var request = AFNetworking.URLRequest(url: target)
+        var request = URLRequest(url: target)
         request.httpBodyStream = FormSource(Data("other".utf8))
 
         #expect(await written(request, to: target).error == nil)
@@ -88,7 +88,7 @@ struct MultipartFileTests {
 
     @Test("a request without a stream, or with one that was read, is an error")
     func noStream() async throws {
-        var request = AFNetworking.URLRequest(url: target)
+        var request = URLRequest(url: target)
         #expect(await written(request, to: target).error?.code == -1021)
         let used = FormSource(Data())
         used.close()

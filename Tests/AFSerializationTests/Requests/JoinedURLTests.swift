@@ -1,4 +1,3 @@
-@testable import AFNetworking
 @testable import AFSerialization
 
 /// Plain texts are joined with the base and parsed once. The result is that of resolving.

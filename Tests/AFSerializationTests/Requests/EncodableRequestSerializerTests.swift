@@ -76,7 +76,7 @@ struct EncodableRequestSerializerTests {
         for parameters in [Plain() as Any, ["a": Plain()] as [String: Any], NSObject()] {
             let error = try #require(EncodableRequestSerializer().failure(parameters, method: method))
 
-            #expect(error.domain == AFURLRequestSerializationErrorDomain && error.code == -1016)
+            #expect(error.domain == HTTPRequestSerializer.errorDomain && error.code == -1016)
             guard case .invalidValue? = error.userInfo[NSUnderlyingErrorKey] as? EncodingError else {
                 Issue.record("\(error)")
                 continue

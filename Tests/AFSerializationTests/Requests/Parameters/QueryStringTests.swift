@@ -7,7 +7,7 @@ struct QueryStringTests {
     @Test("13.2.14 fields are joined with &, and & within them is escaped")
     func catalogue() {
         #expect(queryString(from: ["key": "value", "key1": "value&"]) == "key=value&key1=value%26")
-        #expect(AFQueryStringFromParameters(["key": "value"]) == "key=value")
+        #expect(HTTPRequestSerializer.queryString(from: ["key": "value"]) == "key=value")
     }
 
     @Test("14 requests: nested structures and repeated keys, T-REQ-23")
@@ -153,7 +153,7 @@ struct QueryStringTests {
         #expect(queryString(from: ["deep": deep, "flat": 1]) == "flat=1")
         #expect(queryString(from: ["k": allowed]).hasSuffix("=x"))
         let error = HTTPRequestSerializer().failure(["k": deep])
-        #expect(error?.domain == AFURLRequestSerializationErrorDomain && error?.code == -1016)
+        #expect(error?.domain == HTTPRequestSerializer.errorDomain && error?.code == -1016)
     }
 
     @Test("T-REQ-23 random parameters come back when the query is read by the rules", arguments: 0..<200)

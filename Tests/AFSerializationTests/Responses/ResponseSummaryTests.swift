@@ -1,4 +1,3 @@
-@testable import AFNetworking
 @testable import AFSerialization
 
 /// The description of the response in the errors of serializers: its URL, and how its body begins.

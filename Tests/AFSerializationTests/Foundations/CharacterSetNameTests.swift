@@ -1,4 +1,3 @@
-@testable import AFNetworking
 @testable import AFSerialization
 
 struct CharacterSetNameTests {

@@ -96,10 +96,10 @@ import Dispatch
         for (error, code) in [(error, -1011), (beneath, -1016)] {
             #expect(error.isOurs(code))
             #expect(error.userInfo[NSURLErrorFailingURLErrorKey] as? URL == response.url)
-            #expect(error.userInfo[AFNetworkingOperationFailingURLResponseErrorKey] as? HTTPURLResponse === response)
-            #expect(error.userInfo[AFNetworkingOperationFailingURLResponseDataErrorKey] as? Data == body)
+            #expect(error.userInfo[HTTPResponseSerializer.failingResponseErrorKey] as? HTTPURLResponse === response)
+            #expect(error.userInfo[HTTPResponseSerializer.failingResponseDataErrorKey] as? Data == body)
         }
-        #expect(AFURLResponseSerializationErrorDomain == error.domain)
+        #expect(HTTPResponseSerializer.errorDomain == error.domain)
     }
 
     @Test func `T-MSG-57 a content type without end is cut where an error quotes it`() throws {
@@ -183,7 +183,7 @@ import Dispatch
         #expect(serializer.validationError(for: try makeResponse(204, type: "text/html"), data: body) == nil)
         let error = try #require(serializer.validationError(for: try makeResponse(404), data: body) as NSError?)
         #expect(error.isOurs(-1011))
-        #expect(error.userInfo[AFNetworkingOperationFailingURLResponseDataErrorKey] as? Data == body)
+        #expect(error.userInfo[HTTPResponseSerializer.failingResponseDataErrorKey] as? Data == body)
     }
 
     @Test("any thread may change a serializer while others use it")

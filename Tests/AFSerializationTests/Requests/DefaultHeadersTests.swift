@@ -1,4 +1,3 @@
-@testable import AFNetworking
 @testable import AFSerialization
 
 @Suite("Header fields of new request serializers")

@@ -302,7 +302,7 @@ struct HTTPRequestSerializerTests {
         #expect(serializer.value(forHTTPHeaderField: "Authorization") == "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==")
 
         let long = String(repeating: "ü", count: 300)
-        serializer.setAuthorizationHeaderField(withUsername: long, password: long)
+        serializer.setAuthorizationHeaderFieldWithUsername(long, password: long)
         let value = serializer.value(forHTTPHeaderField: "Authorization") ?? ""
         #expect(Data(base64Encoded: String(value.dropFirst(6))) == Data("\(long):\(long)".utf8))
 

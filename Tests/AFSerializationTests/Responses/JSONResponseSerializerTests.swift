@@ -121,8 +121,8 @@
             #expect(serializer.readingOptions == [])
             #expect(!serializer.removesKeysWithNullValues)
         }
-        #expect(AFJSONResponseSerializer.serializer(with: .mutableContainers).readingOptions == .mutableContainers)
-        #expect(AFJSONResponseSerializer(readingOptions: .mutableContainers).readingOptions == .mutableContainers)
+        #expect(JSONResponseSerializer.serializer(with: .mutableContainers).readingOptions == .mutableContainers)
+        #expect(JSONResponseSerializer(readingOptions: .mutableContainers).readingOptions == .mutableContainers)
     }
 
     @Test("9.4 text that is only a value is refused, unless fragments are allowed")
@@ -156,8 +156,8 @@
 
     @Test("9.1 nulls are removed from anything")
     func removal() {
-        #expect(AFJSONObjectByRemovingKeysWithNullValues("text", []) as? String == "text")
-        #expect((AFJSONObjectByRemovingKeysWithNullValues([NSNull(), 1], []) as? [Int]) == [1])
+        #expect(JSONResponseSerializer.removingKeysWithNullValues(from: "text") as? String == "text")
+        #expect((JSONResponseSerializer.removingKeysWithNullValues(from: [NSNull(), 1]) as? [Int]) == [1])
         let keys: [AnyHashable: Any] = [1: NSNull(), "a": ["b": NSNull()]]
         let kept = JSONResponseSerializer.removingKeysWithNullValues(from: keys) as? [AnyHashable: Any]
         #expect(kept?.count == 1)

@@ -89,9 +89,9 @@
             "NSObject", "NSString", "Foundation.NSArray", "AFSerialization.SecurityPolicy", "AFSerialization.Nothing",
             "",
             ".", "a.b",
-            "AFNetworkingTests.NotASerializer", "AFSerialization.JSONResponseSerializer.Inner", "\u{1}\u{2}.\u{3}",
+            "AFSerializationTests.NotASerializer", "AFSerialization.JSONResponseSerializer.Inner", "\u{1}\u{2}.\u{3}",
             "_TtC3a", "a",
-            "AFNetworkingTests.InsecureSerializer",
+            "AFSerializationTests.InsecureSerializer",
         ]
     )
     func foreignMembers(_ name: String) throws {
