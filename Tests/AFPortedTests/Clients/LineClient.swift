@@ -34,19 +34,30 @@ final class LineClient: NSObject, URLSessionStreamDelegate {
         }
     }
 
+    /// Takes the next line out of what has come.
+    private func takeLine() -> String? {
+        lock.lock()
+        defer { lock.unlock() }
+        guard let end = rest.firstIndex(of: 10) else { return nil }
+        let line = String(decoding: rest[rest.startIndex..<end], as: UTF8.self)
+        rest = Data(rest[(end + 1)...])
+        return line.trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    private func keep(_ data: Data) {
+        lock.lock()
+        rest.append(data)
+        lock.unlock()
+    }
+
     func readLine(completion: @escaping (String?, Error?) -> Void) {
-        if let end = rest.firstIndex(of: 10) {
-            let line = String(decoding: rest[rest.startIndex..<end], as: UTF8.self)
-            rest = Data(rest[(end + 1)...])
-            completion(line.trimmingCharacters(in: .whitespacesAndNewlines), nil)
-            return
-        }
+        if let line = takeLine() { return completion(line, nil) }
         task.readData(ofMinLength: 1, maxLength: 4096, timeout: 10) { data, atEOF, error in
-            if let data = data { self.rest.append(data) }
+            if let data = data { self.keep(data) }
             if let error = error {
                 completion(nil, error)
-            } else if atEOF, self.rest.firstIndex(of: 10) == nil {
-                completion(nil, nil)
+            } else if atEOF {
+                completion(self.takeLine(), nil)
             } else {
                 self.readLine(completion: completion)
             }
