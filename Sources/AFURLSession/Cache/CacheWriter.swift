@@ -3,7 +3,8 @@ import AFTransport
 import AFWire
 import Foundation
 
-/// Takes the body of a response that may be stored, piece by piece. Confined to the loop.
+/// Takes the body of a response that may be stored: piece by piece, or whole at its end from a consumer that collects it
+/// and counts the pieces here meanwhile. Confined to the loop.
 ///
 /// It stores nothing unless ``finish()`` or ``finish(as:)`` is called. Call one of them only when the body has ended
 /// where its framing says, and could be decoded.
@@ -16,8 +17,9 @@ final class CacheWriter: BodyTap {
     private let ticket: CacheTicket
     private let store: CacheStore
     private let access: CacheAccess
-    /// Nil once the body is too long, or stored.
-    private var body: Data?
+    /// How long the body is so far; nil once it is too long, or stored.
+    private var length: Int?
+    private var gathered = Data()
 
     /// - Parameters:
     ///   - limit: The longest body that is gathered.
@@ -42,20 +44,33 @@ final class CacheWriter: BodyTap {
         self.ticket = ticket
         self.store = store
         self.access = access
-        if announced > Int64(limit) { giveUp() } else { body = Data() }
+        if announced > Int64(limit) { giveUp() } else { length = 0 }
     }
 
     /// Whether the response would be stored where a disk could keep it.
     var isForDisk: Bool { isStoring && mayGoToDisk }
 
     /// Whether the response would be stored if the body ended now.
-    var isStoring: Bool { body != nil }
+    var isStoring: Bool { length != nil }
 
     func append(_ bytes: UnsafeRawBufferPointer) {
-        guard let gathered = body?.count else { return }
-        guard bytes.count <= limit - gathered else { return giveUp() }
-        body?.append(contentsOf: bytes)
+        count(bytes)
+        if isStoring { gathered.append(contentsOf: bytes) }
     }
+
+    /// A piece that ``receive(whole:)`` will bring.
+    func count(_ bytes: UnsafeRawBufferPointer) {
+        guard let length else { return }
+        guard bytes.count <= limit - length else { return giveUp() }
+        self.length = length + bytes.count
+    }
+
+    func receive(whole body: Data) {
+        gathered = body
+    }
+
+    /// The body, if all of it is here.
+    private var body: Data? { gathered.count == length ? gathered : nil }
 
     /// The response that would be stored, for the delegate to decide on. Nil if none would be stored.
     func proposal(at url: URL) -> CachedURLResponse? {
@@ -76,14 +91,15 @@ final class CacheWriter: BodyTap {
 
     /// Stores the response as it was received.
     func finish() {
-        guard let body else { return }
+        guard isStoring else { return }
+        guard let body else { return giveUp() }
         let entry = CacheEntry(head: head, body: body, mayGoToDisk: mayGoToDisk)
         insert(entry)
     }
 
     /// Stores the response that the delegate returned; nil stores nothing.
     func finish(as answer: CachedURLResponse?) {
-        guard body != nil else { return }
+        guard isStoring else { return }
         guard let answer, answer.storagePolicy != .notAllowed else { return giveUp() }
         let http = answer.response as? HTTPURLResponse
         let headers = http.map { CacheRules.storedFields($0.headers) } ?? head.headers
@@ -108,7 +124,7 @@ final class CacheWriter: BodyTap {
 
     private func insert(_ entry: CacheEntry) {
         let (request, head, scope) = (request, head, scope)
-        body = nil
+        forget()
         let isStored = store.insert(entry, ticket: ticket) { former in
             CacheRules.matches(former.head, request: request, under: scope, decodes: head.isDecoded)
                 || CacheRules.isForOtherCookies(
@@ -122,9 +138,14 @@ final class CacheWriter: BodyTap {
         if isStored { access.catchUp() }
     }
 
+    private func forget() {
+        length = nil
+        gathered = Data()
+    }
+
     /// The response is not stored. The stored one that it would have replaced is outdated too: remove that.
     private func giveUp() {
-        body = nil
+        forget()
         let (request, head, scope) = (request, head, scope)
         let isGone = store.forgetAnswer(head.key) { entries in
             CacheRules.select(

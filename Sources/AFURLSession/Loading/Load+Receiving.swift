@@ -172,7 +172,7 @@ extension Load: TransferClient {
             snapshot.received += Int64(bytes.count)
             snapshot.progress?.completedUnitCount = snapshot.received
         }
-        writer?.append(bytes)
+        if let writer { consumer.collected == nil ? writer.append(bytes) : writer.count(bytes) }
         trace?.delivered(bytes)
         consumer.receivedBody(bytes, of: self)
     }

@@ -88,7 +88,10 @@ extension Load: LoadView {
     /// Gives the response to the cache.
     func store() {
         guard writer != nil || memory?.foreign != nil else { return completeStored() }
-        if writer != nil { trace?.note(.cacheStore) }
+        if let writer {
+            trace?.note(.cacheStore)
+            if let whole = consumer.collected { writer.receive(whole: whole) }
+        }
         let taken: (any StorableResponse)? = writer.take()
         ResponseKeeper(self).keep(taken ?? memory?.foreign?.takeStorage())
     }

@@ -12,6 +12,7 @@ final class CompletionConsumer: TaskConsumer {
 
     var isHolding: Bool { false }
     var caching: ResponseCaching { .always }
+    var collected: Data? { body.data }
 
     init(isAwaited: Bool, handler: @escaping DataCompletion) {
         self.isAwaited = isAwaited

@@ -56,6 +56,7 @@ final class DelegateConsumer: TaskConsumer {
     @exclusivity(unchecked) private var body = CollectedBody()
 
     var caching: ResponseCaching { .ifDelegateAdmits }
+    var collected: Data? { isForReceiver == true ? body.data : nil }
 
     /// Not once the program has judged the response, which it would get twice.
     var mayStartOver: Bool { isForReceiver == true && !hasShownResponse }

@@ -13,6 +13,10 @@ protocol TaskConsumer: AnyObject {
     /// Whether the cache may store the response.
     var caching: ResponseCaching { get }
 
+    /// What it keeps of the body until all of it is there; nil if it keeps nothing. The cache stores the same bytes, and
+    /// makes no copy.
+    var collected: Data? { get }
+
     /// Whether the task's owner has got nothing of the response yet, so that it may begin once more.
     var mayStartOver: Bool { get }
 
@@ -50,6 +54,7 @@ enum ConsumerPreparation {
 
 extension TaskConsumer {
     var missingAnswer: MissingAnswer? { nil }
+    var collected: Data? { nil }
     var mayStartOver: Bool { false }
     func startOver(of load: Load) {}
     var endsSilently: Bool { false }
