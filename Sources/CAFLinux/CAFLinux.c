@@ -222,6 +222,13 @@ void caf_sleep_nanoseconds(int64_t nanoseconds) {
 
 void caf_yield(void) { sched_yield(); }
 
+void caf_free_block(size_t size) {
+    // Volatile: a compiler may leave out a block that is not used.
+    void *volatile block = malloc(size);
+    if (!block) return;
+    free(block);
+}
+
 typedef struct {
     char name[16];
     void (*body)(void *);

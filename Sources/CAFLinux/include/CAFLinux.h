@@ -221,6 +221,9 @@ int64_t caf_monotonic_nanoseconds(void);
 void caf_sleep_nanoseconds(int64_t nanoseconds);
 // Lets other threads of this core run first, if any are ready.
 void caf_yield(void);
+
+// Allocates a block and frees it.
+void caf_free_block(size_t size);
 // A detached thread with every signal blocked but those of its own faults. 0 or -errno.
 int caf_start_thread(const char *name, size_t stack_size, void (*body)(void *), void *argument);
 // A mark the calling thread carries; returns the one before.
