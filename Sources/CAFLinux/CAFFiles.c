@@ -91,12 +91,17 @@ int caf_for_each_name(int folder, void (*body)(const char *name, void *context),
 
 // MARK: Opening
 
-// A file without a name gets one through /proc, so it must be there.
+// Whether /proc was there when it was looked for, and no file without a name has missed it since.
+static atomic_bool has_proc;
+
+// A file without a name may get one through /proc only, so it must be there.
 static bool can_name_later(int descriptor) {
+    if (atomic_load_explicit(&has_proc, memory_order_relaxed)) return true;
     char path[40];
     snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
     struct stat status;
     PERFORM(CAF_CALL_INQUIRE, descriptor, 0, lstat(path, &status));
+    if (result == 0) atomic_store_explicit(&has_proc, true, memory_order_relaxed);
     return result == 0;
 }
 
@@ -263,11 +268,31 @@ int caf_sync(int descriptor) {
 
 // MARK: Names
 
-int caf_link_file(int descriptor, int folder, const char *name) {
+// Before Linux 6.10 only a process with CAP_DAC_READ_SEARCH names a file by its descriptor alone.
+static atomic_bool names_through_proc;
+
+static int link_by_descriptor(int descriptor, int folder, const char *name) {
+    PERFORM(CAF_CALL_LINK, descriptor, 0, linkat(descriptor, "", folder, name, AT_EMPTY_PATH));
+    return (int)result;
+}
+
+static int link_through_proc(int descriptor, int folder, const char *name) {
     char path[40];
     snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
     PERFORM(CAF_CALL_LINK, descriptor, 0, linkat(AT_FDCWD, path, folder, name, AT_SYMLINK_FOLLOW));
     return (int)result;
+}
+
+int caf_link_file(int descriptor, int folder, const char *name) {
+    if (!atomic_load_explicit(&names_through_proc, memory_order_relaxed)) {
+        int result = link_by_descriptor(descriptor, folder, name);
+        // Also said of a folder that was removed.
+        if (result != -ENOENT) return result;
+    }
+    int result = link_through_proc(descriptor, folder, name);
+    if (result == 0) atomic_store_explicit(&names_through_proc, true, memory_order_relaxed);
+    if (result == -ENOENT) atomic_store_explicit(&has_proc, false, memory_order_relaxed);
+    return result;
 }
 
 static int move_to_free_name(int from_folder, const char *from, int to_folder, const char *to) {

@@ -19,10 +19,8 @@ package struct FileStatus: Sendable {
     package let modified: Int64
     package let isRegular: Bool
     package let isFolder: Bool
-    /// Its owner is the user as whom this process acts.
-    package let isOurs: Bool
-    /// It is ours, and no other user may look into it or change it.
-    package let isPrivate: Bool
+    private let owner: UInt32
+    private let permissions: UInt32
 
     init(_ status: caf_file_status) {
         identity = Identity(device: status.device, inode: status.inode)
@@ -32,9 +30,14 @@ package struct FileStatus: Sendable {
         modified = status.modified_nanoseconds
         isRegular = status.is_regular
         isFolder = status.is_folder
-        isOurs = status.owner == caf_effective_user()
-        isPrivate = isOurs && status.permissions & 0o077 == 0
+        owner = status.owner
+        permissions = status.permissions
     }
+
+    /// Its owner is the user as whom this process acts.
+    package var isOurs: Bool { owner == caf_effective_user() }
+    /// It is ours, and no other user may look into it or change it.
+    package var isPrivate: Bool { permissions & 0o077 == 0 && isOurs }
 
     /// Whether this is still the same file, and unchanged.
     package func isUnchanged(since earlier: FileStatus) -> Bool {

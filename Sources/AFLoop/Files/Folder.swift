@@ -18,6 +18,17 @@ package final class Folder: Sendable {
         self.init(try Folder.check(.open, result: caf_open_folder(path)))
     }
 
+    /// What is at the path, and not where a link there leads.
+    package static func status(at path: String) throws(SystemCallError) -> FileStatus {
+        try status(of: path, in: AT_FDCWD)
+    }
+
+    private static func status(of name: String, in folder: Int32) throws(SystemCallError) -> FileStatus {
+        var status = caf_file_status()
+        _ = try check(.fstat, result: caf_file_status_at(folder, name, &status))
+        return FileStatus(status)
+    }
+
     /// A folder in this one, made for us alone if it is missing.
     package func ownFolder(named name: String) throws(SystemCallError) -> Folder {
         let result = caf_open_own_folder(descriptor, name)
@@ -58,9 +69,7 @@ package final class Folder: Sendable {
     }
 
     package func status(of name: String) throws(SystemCallError) -> FileStatus {
-        var status = caf_file_status()
-        _ = try Folder.check(.fstat, result: caf_file_status_at(descriptor, name, &status))
-        return FileStatus(status)
+        try Folder.status(of: name, in: descriptor)
     }
 
     /// Renames what must be there to what must not.
@@ -169,9 +178,14 @@ package enum SystemRandom {
 /// 32 digits that cannot be guessed, for the name of a file.
 package enum FileToken {
     package static func random() throws(SystemCallError) -> String {
-        let digits = Array("0123456789abcdef".utf8)
         let bytes = try SystemRandom.bytes(16)
-        return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+        return String(unsafeUninitializedCapacity: 32) { digits in
+            for place in 0..<32 {
+                let digit = bytes[place / 2] >> (place % 2 == 0 ? 4 : 0) & 15
+                digits[place] = digit + (digit < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10)
+            }
+            return 32
+        }
     }
 
     /// Whether the text is such a token. A program that opens only files with such a name opens no other file.
