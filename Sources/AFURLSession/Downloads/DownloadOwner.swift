@@ -40,7 +40,7 @@ typealias DownloadDelegate = (delegate: any URLSessionDownloadDelegate, task: UR
 
 extension Load: DownloadOwner {
     var downloadQuestion: DownloadQuestion? {
-        ownRequest.map { DownloadQuestion(request: $0, scope: presentScope?.digest, asksForPart: asksForPart) }
+        ownRequest.map { DownloadQuestion(request: $0, scope: presentScope, asksForPart: asksForPart) }
     }
 
     private var asksForPart: Bool {

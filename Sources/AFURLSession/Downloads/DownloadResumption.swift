@@ -1,3 +1,4 @@
+import AFState
 import AFTransport
 import AFWire
 import Foundation
@@ -16,8 +17,7 @@ struct EarlierPart: Sendable {
 struct DownloadQuestion {
     /// The request that the task began with.
     let request: URLRequest
-    /// The digest of the scope; nil if none can be kept.
-    let scope: [UInt8]?
+    let scope: TrustScope?
     /// Whether the request that was sent asks for a part. The caller, an interceptor or the session may have added the
     /// field.
     let asksForPart: Bool
@@ -43,16 +43,35 @@ struct DownloadResumption {
         let scope: [UInt8]
     }
 
+    private enum Basis {
+        case nothing
+        case part(Ground)
+        /// Whether the whole can be resumed is asked when it breaks off: most downloads never ask.
+        case whole(HTTPURLResponse, DownloadQuestion)
+    }
+
     private(set) var origin: Origin
-    /// Nil if it cannot be resumed.
-    private(set) var ground: Ground?
+    private var basis = Basis.nothing
     /// Where the rest that is being received must end.
     private var restEnd: Int64?
 
     init(after origin: Origin) {
         self.origin = origin
         guard case .part(let part) = origin else { return }
-        ground = Ground(point: part.record.point, scope: part.record.scope)
+        basis = .part(Ground(point: part.record.point, scope: part.record.scope))
+    }
+
+    /// Nil if it cannot be resumed.
+    var ground: Ground? {
+        switch basis {
+        case .nothing: return nil
+        case .part(let ground): return ground
+        case .whole(let response, let question):
+            guard let scope = question.scope?.digest,
+                let point = ResumePoint(response, to: question.request)
+            else { return nil }
+            return Ground(point: point, scope: scope)
+        }
     }
 
     var part: EarlierPart? { if case .part(let part) = origin { part } else { nil } }
@@ -62,7 +81,7 @@ struct DownloadResumption {
 
     /// Nothing of the file is there, and the next request is for the whole.
     mutating func startOver() {
-        (origin, ground) = (.nothing, nil)
+        (origin, basis) = (.nothing, .nothing)
     }
 
     /// Whether a file of this length has more than the response has announced.
@@ -80,18 +99,20 @@ struct DownloadResumption {
         let length = http.expectedContentLength
         let answer = ResumeAnswer.judge(http.statusCode, headers: http.headers, length: length, at: part.record.point)
         // The part came under another judgement: an impostor may have sent it.
-        let isImpostors = answer.continuesPart && question.scope != part.record.scope
+        let isImpostors = answer.continuesPart && question.scope?.digest != part.record.scope
         switch isImpostors ? .unusable : answer {
         case .rest(let end, let total):
             restEnd = end
-            ground?.point.total = total
+            var point = part.record.point
+            point.total = total
+            basis = .part(Ground(point: point, scope: part.record.scope))
             return .rest
         case .complete: return .complete
         case .whole:
-            (origin, ground) = (.nothingOnce, ground(of: http, to: question))
+            (origin, basis) = (.nothingOnce, .whole(http, question))
             return .whole
         case .other:
-            (origin, ground) = (.nothingOnce, nil)
+            (origin, basis) = (.nothingOnce, .nothing)
             return .other
         case .unusable: return .unusable
         }
@@ -104,18 +125,13 @@ struct DownloadResumption {
     ) throws(LoadError) -> DownloadMachine.Event {
         if part != nil { origin = .nothingOnce }
         guard let response else {
-            ground = nil
+            basis = .nothing
             return .whole
         }
         guard question.asksForPart || !response.isPartial else { throw .unaskedPart(response.statusCode) }
         // The resumed request would ask for its own part again, and not for the missing bytes.
-        ground = question.asksForPart ? nil : ground(of: response, to: question)
+        basis = question.asksForPart ? .nothing : .whole(response, question)
         return .whole
-    }
-
-    private func ground(of response: HTTPURLResponse, to question: DownloadQuestion) -> Ground? {
-        guard let scope = question.scope, let point = ResumePoint(response, to: question.request) else { return nil }
-        return Ground(point: point, scope: scope)
     }
 }
 
