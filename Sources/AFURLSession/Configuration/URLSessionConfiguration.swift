@@ -200,7 +200,8 @@ extension URLSessionConfiguration {
     /// The folder for unfinished downloads. In it, the session makes a folder of its own that no other user can enter.
     /// Nil is the system's folder for temporary files (`TMPDIR`, else `/tmp`).
     ///
-    /// Choose a folder on the file system to which you move downloads: that saves copying them.
+    /// Choose a folder on the file system to which you move downloads: that saves copying them. A session that has
+    /// downloaded keeps its folder open, so the file system stays mounted until you invalidate the session.
     public var temporaryFolder: URL? {
         get { self[\.temporaryFolder].map { URL(fileURLWithPath: $0, isDirectory: true) } }
         set { self[\.temporaryFolder] = newValue.map { $0.isFileURL ? $0.absoluteURL.path : $0.absoluteString } }

@@ -37,6 +37,8 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
         case resumeData(Data)
     }
 
+    private typealias Naming = Result<PublishedFile, FileFailure>
+
     /// How many bytes may wait for the disk or be written at a time. With the pages that were lent for them it stays
     /// below 4 MiB.
     static let highWater = 7 << 18
@@ -52,6 +54,8 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
     private var gatherer = DownloadGatherer()
     /// How many bytes the write under way has.
     private var inFlight = 0
+    /// The result of naming the file together with its last write.
+    private var naming: Naming?
     private var countdown: Countdown?
     /// The load, while a timer needs it.
     private weak var owner: (any DownloadOwner)?
@@ -221,32 +225,41 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
 
     // MARK: - Writing
 
-    private func write(_ pieces: [LentBytes], for owner: any DownloadOwner) {
+    /// - Parameter naming: Whether the file gets its name in the same job: nothing follows these bytes.
+    private func write(_ pieces: [LentBytes], naming: Bool = false, for owner: any DownloadOwner) {
         let count = pieces.reduce(0) { $0 + $1.range.count }
         inFlight = count
         let (consumer, bound) = travelling(with: owner)
         let file = fileOpened(owner)
         file.perform {
-            (store: inout DownloadStore) -> FileFailure? in
+            (store: inout DownloadStore) -> Result<Naming?, FileFailure> in
             do throws(FileFailure) {
                 try store.append(pieces)
-                return nil
             } catch {
-                return error
+                return .failure(error)
             }
+            return .success(naming ? DownloadConsumer.publish(&store) : nil)
         } then: {
-            consumer.value.wrote(count, to: file, failure: $0, for: bound.value)
+            consumer.value.wrote(count, to: file, result: $0, for: bound.value)
         }
     }
 
-    private func writeAll(_ owner: any DownloadOwner) {
-        write(gatherer.takeAll(owner.session.world.readBuffer.value), for: owner)
+    private func writeAll(_ owner: any DownloadOwner, naming: Bool = false) {
+        write(gatherer.takeAll(owner.session.world.readBuffer.value), naming: naming, for: owner)
     }
 
-    private func wrote(_ count: Int, to file: DownloadFile, failure: FileFailure?, for owner: any DownloadOwner) {
+    private func wrote(
+        _ count: Int,
+        to file: DownloadFile,
+        result: Result<Naming?, FileFailure>,
+        for owner: any DownloadOwner
+    ) {
         // The download may have started over with another file.
         guard file === self.file else { return }
-        if let failure { return failed(failure, for: owner) }
+        switch result {
+        case .success(let naming): self.naming = naming
+        case .failure(let failure): return failed(failure, for: owner)
+        }
         let action = take(.written, for: owner)
         guard action == .goOn || action == .catchUp || action == .flush else { return }
         inFlight = 0
@@ -264,7 +277,7 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
 
     private func fileOpened(_ owner: any DownloadOwner) -> DownloadFile {
         if let file { return file }
-        let made = DownloadFile(in: owner.session.settings.folderForDownloads, world: owner.session.world)
+        let made = DownloadFile(in: owner.session.downloadPlace, world: owner.session.world)
         file = made
         return made
     }
@@ -279,21 +292,29 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
     // MARK: - The end of the body
 
     private func flush(_ owner: any DownloadOwner) {
-        guard gatherer.count == 0 else { return writeAll(owner) }
+        guard gatherer.count == 0 else { return writeAll(owner, naming: isWanted(by: owner)) }
         if take(.flushed, for: owner) == .name { name(owner) }
     }
 
     private func name(_ owner: any DownloadOwner) {
         guard isWanted(by: owner) else { return named(nil, for: owner) }
+        if let naming { return took(naming, for: owner) }
         let (consumer, bound) = travelling(with: owner)
         fileOpened(owner).perform {
-            (store: inout DownloadStore) -> Result<PublishedFile, FileFailure> in
-            Result { () throws(FileFailure) in try store.publish() }
+            DownloadConsumer.publish(&$0)
         } then: {
-            switch $0 {
-            case .success(let file): consumer.value.named(file, for: bound.value)
-            case .failure(let failure): consumer.value.failed(failure, for: bound.value)
-            }
+            consumer.value.took($0, for: bound.value)
+        }
+    }
+
+    private static func publish(_ store: inout DownloadStore) -> Naming {
+        Result { () throws(FileFailure) in try store.publish() }
+    }
+
+    private func took(_ naming: Naming, for owner: any DownloadOwner) {
+        switch naming {
+        case .success(let file): named(file, for: owner)
+        case .failure(let failure): failed(failure, for: owner)
         }
     }
 

@@ -10,10 +10,10 @@ final class DownloadFile: Sendable {
     private let loop: EventLoop
     private let store: Lock<DownloadStore>
 
-    init(in parent: String, world: World) {
+    init(in place: DownloadPlace, world: World) {
         worker = world.workers.ownWorker("AFURLSession.download")
         loop = world.loop
-        store = Lock(DownloadStore(in: parent))
+        store = Lock(DownloadStore(in: place))
     }
 
     /// Does work on the file, then calls `finished` on the loop with its result.

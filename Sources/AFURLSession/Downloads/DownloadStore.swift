@@ -7,30 +7,30 @@ import Glibc
 struct DownloadStore: Sendable {
     /// A file that was made.
     private struct Made: Sendable {
-        let folder: DownloadFolder
+        var folder: DownloadFolder
         let file: DiskFile
-        /// The name of the file under way; nil if the file system needs none.
+        /// What all its names begin with.
+        let token: String
+        /// Its name; nil while the file system needs none.
         var name: String?
     }
 
     /// How many bytes at the end of a part are checked again.
     private static let checkedTail: Int64 = 64 << 10
 
-    private let parent: String
+    private let place: DownloadPlace
     private var made: Made?
     /// The complete file, until another owner is responsible for it.
     private var published: PublishedFile?
     /// How many bytes the file has.
     private(set) var length: Int64 = 0
-    /// The name of the part that was resumed.
-    private var token: String?
     /// The part that was kept last.
     private var kept: Made?
     /// Bytes could not be stored, so bytes after them cannot be stored either.
     private var failure: FileFailure?
 
-    init(in parent: String) {
-        self.parent = parent
+    init(in place: DownloadPlace) {
+        self.place = place
     }
 
     /// Writes to the end of the file, and makes the file for the first bytes.
@@ -56,12 +56,13 @@ struct DownloadStore: Sendable {
 
     private mutating func opened() throws(FileFailure) -> Made {
         if let made { return made }
-        let folder = try DownloadFolder(in: parent)
+        let folder = try place.folder()
         do throws(SystemCallError) {
-            let name = try FileToken.random() + DownloadFolder.Kind.underWay.rawValue
+            let token = try FileToken.random()
+            let name = token + DownloadFolder.Kind.underWay.rawValue
             let (file, hasName) = try folder.folder.makeFile(named: name)
             if hasName { try? file.lock() }
-            let made = Made(folder: folder, file: file, name: hasName ? name : nil)
+            let made = Made(folder: folder, file: file, token: token, name: hasName ? name : nil)
             self.made = made
             return made
         } catch {
@@ -71,15 +72,13 @@ struct DownloadStore: Sendable {
 
     /// Completes the download: gives the file the name under which its receiver gets it.
     mutating func publish() throws(FileFailure) -> PublishedFile {
-        let made = try opened()
+        var made = try opened()
         do throws(SystemCallError) {
-            let name = try FileToken.random() + DownloadFolder.Kind.done.rawValue
             let identity = try made.file.status().identity
-            try rename(made, to: name)
-            self.made?.name = name
+            try name(&made, as: .done)
             try made.file.close()
             self.made = nil
-            let file = PublishedFile(folder: made.folder, name: name, identity: identity)
+            let file = PublishedFile(folder: made.folder, token: made.token, identity: identity)
             published = file
             return file
         } catch {
@@ -87,9 +86,26 @@ struct DownloadStore: Sendable {
         }
     }
 
-    private func rename(_ made: Made, to name: String) throws(SystemCallError) {
-        guard let former = made.name else { return try made.file.link(as: name, in: made.folder.folder) }
-        try made.folder.folder.rename(former, to: name)
+    private mutating func name(_ made: inout Made, as kind: DownloadFolder.Kind) throws(SystemCallError) {
+        let name = made.token + kind.rawValue
+        if let former = made.name {
+            try made.folder.folder.rename(former, to: name)
+        } else {
+            try link(&made, as: name)
+        }
+        made.name = name
+        self.made = made
+    }
+
+    /// A file without a name outlives its folder. If that was removed, the file gets its name in the next one.
+    private func link(_ made: inout Made, as name: String) throws(SystemCallError) {
+        do throws(SystemCallError) {
+            try made.file.link(as: name, in: made.folder.folder)
+        } catch {
+            guard error.code == ENOENT, let next = try? place.folder() else { throw error }
+            try made.file.link(as: name, in: next.folder)
+            made.folder = next
+        }
     }
 
     /// Removes the file.
@@ -101,7 +117,6 @@ struct DownloadStore: Sendable {
         try? made.file.close()
         self.made = nil
         length = 0
-        token = nil
         failure = nil
     }
 }
@@ -110,7 +125,7 @@ struct DownloadStore: Sendable {
 
 extension DownloadStore {
     /// Keeps the written bytes to be resumed later. Nil, and nothing is kept, if there are none, the disk fails, or
-    /// `describe` returns nil.
+    /// `describe` returns nil. A complete file whose receiver has not got it is kept too.
     ///
     /// - Parameters:
     ///   - limit: Bytes beyond it are dropped.
@@ -123,8 +138,8 @@ extension DownloadStore {
         if description == nil { discard() }
         kept = made
         made = nil
+        published = nil
         length = 0
-        token = nil
         return description
     }
 
@@ -135,21 +150,28 @@ extension DownloadStore {
     }
 
     private mutating func makePart(upTo limit: Int64?) throws(SystemCallError) -> KeptPart? {
-        guard let made else { return nil }
+        guard var made = try takenBack() else { return nil }
         if let limit, limit < length {
             try made.file.truncate(to: limit)
             length = limit
         }
         guard length > 0 else { return nil }
-        var token = self.token ?? ""
-        if token.isEmpty { token = try FileToken.random() }
         let digest = try DownloadStore.digest(of: made.file, length: length)
-        let name = token + DownloadFolder.Kind.partial.rawValue
-        try rename(made, to: name)
-        self.made?.name = name
+        try name(&made, as: .partial)
         let modified = try made.file.status().modified
         try made.file.close()
-        return KeptPart(token: token, length: length, modified: modified, digest: digest)
+        return KeptPart(token: made.token, length: length, modified: modified, digest: digest)
+    }
+
+    /// The file, even if it is complete already.
+    private func takenBack() throws(SystemCallError) -> Made? {
+        guard made == nil, let published else { return made }
+        return Made(
+            folder: published.folder,
+            file: try published.reopened(),
+            token: published.token,
+            name: published.name
+        )
     }
 
     /// Opens a part that was kept, to resume it. False, and the part is unchanged, if it is missing or was changed, or
@@ -159,7 +181,7 @@ extension DownloadStore {
     }
 
     private mutating func opened(_ record: ResumeRecord) throws -> Bool {
-        let folder = try DownloadFolder(in: parent)
+        let folder = try place.folder()
         let name = record.token + DownloadFolder.Kind.partial.rawValue
         let file = try folder.folder.openFile(named: name)
         try file.lock()
@@ -175,9 +197,8 @@ extension DownloadStore {
             try? folder.folder.rename(taken, to: name)
             return false
         }
-        made = Made(folder: folder, file: file, name: taken)
+        made = Made(folder: folder, file: file, token: record.token, name: taken)
         length = status.size
-        token = record.token
         return true
     }
 

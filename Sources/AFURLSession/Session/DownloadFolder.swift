@@ -31,6 +31,7 @@ struct DownloadFolder: Sendable {
 
     let path: String
     let folder: Folder
+    private let identity: FileStatus.Identity
 
     private static let swept = Lock<Set<String>>([])
 
@@ -41,36 +42,49 @@ struct DownloadFolder: Sendable {
             let found = try DownloadFolder.find(in: Folder(path: parent))
             path = beginning + found.name
             folder = found.folder
+            identity = found.identity
         } catch {
             throw FileFailure(.openFolder, at: beginning + DownloadFolder.name, cause: error)
         }
         sweepOnce()
     }
 
+    private typealias Found = (name: String, folder: Folder, identity: FileStatus.Identity)
+
     /// Each user has a folder of its own, which no other user can use.
     private static let name = "AFURLSession-\(geteuid())"
 
     /// In `/tmp` another user can first make a folder, a link or a file of that name. Then this user has another folder
     /// beside it, with the same name in every process, since parts are looked for in it.
-    private static func find(in parent: Folder) throws(SystemCallError) -> (name: String, folder: Folder) {
+    private static func find(in parent: Folder) throws(SystemCallError) -> Found {
         do throws(SystemCallError) {
-            return (name, try own(name, in: parent))
+            return try own(name, in: parent)
         } catch {
             guard [EPERM, EACCES, ELOOP, ENOTDIR].contains(error.code) else { throw error }
         }
         let others = parent.names.filter { $0.hasPrefix(name + "-") }.sorted()
         for other in others where (try? parent.status(of: other).isPrivate) == true {
-            if let folder = try? own(other, in: parent) { return (other, folder) }
+            if let found = try? own(other, in: parent) { return found }
         }
-        let made = "\(name)-\(try FileToken.random())"
-        return (made, try own(made, in: parent))
+        return try own("\(name)-\(try FileToken.random())", in: parent)
     }
 
-    private static func own(_ name: String, in parent: Folder) throws(SystemCallError) -> Folder {
+    private static func own(_ name: String, in parent: Folder) throws(SystemCallError) -> Found {
         let folder = try parent.ownFolder(named: name)
-        guard try folder.status().isPrivate else { throw SystemCallError(.open, code: EPERM) }
-        return folder
+        let status = try folder.status()
+        guard status.isPrivate else { throw SystemCallError(.open, code: EPERM) }
+        return (name, folder, status.identity)
     }
+
+    /// Whether its path still leads to it, not through a link, and it belongs to this user alone. Its descriptor keeps
+    /// its number from meaning another folder.
+    fileprivate var isInPlace: Bool {
+        guard let status = try? Folder.status(at: path) else { return false }
+        return status.identity == identity && status.isPrivate
+    }
+
+    /// Whether other processes look for parts in it too. Where its name is taken, they may find another one meanwhile.
+    fileprivate var hasUsualName: Bool { path.hasSuffix("/\(DownloadFolder.name)") }
 
     // MARK: - Sweeping up
 
@@ -92,5 +106,26 @@ struct DownloadFolder: Sendable {
     private func sweep(_ name: String) {
         guard let file = try? folder.openFile(named: name), (try? file.lock()) != nil else { return }
         try? folder.remove(name)
+    }
+}
+
+/// Where a session's downloads gather. The session judges the folder once and keeps it open. Each download looks
+/// whether it is still there, and another one is opened if it is not.
+final class DownloadPlace: Sendable {
+    private let parent: String
+    private let known = Lock<DownloadFolder?>(nil)
+
+    /// - Parameter parent: The folder for temporary files.
+    init(in parent: String) {
+        self.parent = parent
+    }
+
+    /// Waits for the disk: not for the network thread. The lock is not held meanwhile, so a disk that hangs holds up
+    /// one download.
+    func folder() throws(FileFailure) -> DownloadFolder {
+        if let folder = known.withLock({ $0 }), folder.isInPlace { return folder }
+        let found = try DownloadFolder(in: parent)
+        known.withLock { $0 = found.hasUsualName ? found : nil }
+        return found
     }
 }

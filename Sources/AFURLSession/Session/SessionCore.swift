@@ -11,6 +11,7 @@ final class SessionCore {
     let settings: SessionSettings
     let pool: ConnectionPool
     let deadlines: DeadlineWatch
+    let downloadPlace: DownloadPlace
     /// The cookie storage, if the session sends and keeps cookies.
     let cookies: HTTPCookieStorage?
     let proven: ProvenCredentials
@@ -86,6 +87,7 @@ final class SessionCore {
         heldDataDelegate = delegate as? any URLSessionDataDelegate
         self.lent = lent
         deadlines = DeadlineWatch(loop: world.loop)
+        downloadPlace = DownloadPlace(in: settings.folderForDownloads)
         cookies = settings.cookies.sent
         cache = CacheAccess(cache: settings.cache.cache, in: world)
         scopes = SessionScopes(settings)

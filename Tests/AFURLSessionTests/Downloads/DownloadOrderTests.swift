@@ -70,10 +70,16 @@ extension DownloadTests {
             #expect(codes == [-999] && folder.leftovers.isEmpty)
         }
 
-        /// Its bytes are written after two seconds, and it has its name after four.
-        @Test(arguments: [1, 3])
-        func `T-FIL-18 who asks for resume data while the file is being made gets the file`(second: Int) {
-            let world = world(Self.all)
+        /// Bytes that end with their message are written and named after two seconds. Others are written after two
+        /// seconds, and have their name after four.
+        @Test(arguments: [(1, true), (1, false), (3, false)])
+        func `T-FIL-18 who asks for resume data while the file is being made gets the file`(
+            second: Int,
+            endsAtOnce: Bool
+        ) {
+            let late = Self.head.replacing("Content-Length: 9", with: "Connection: close") + "all of it"
+            let steps: [ServerStep] = [.expectRequest, .reply(late), .delay(.milliseconds(500)), .close]
+            let world = world(endsAtOnce ? Self.all : steps)
             world.workers.take(.seconds(2))
             let task = begin(in: world)
             world.advance(by: .seconds(second))
