@@ -15,17 +15,6 @@
 ///
 /// A suspended transfer goes to `aside` in place of `waiting` and `redialing`. One that something holds up when it has
 /// finished goes to `arrived` in place of `over`.
-///        ready              began                 finished
-///  idle ───────▶ waiting ─────────▶ exchanging ───────────────▶ over
-///   │ prepare    ▲ │ ▲  │ sentAhead   ▲  ▲  │ │ finished, held up  ▲
-///   ▼      ready │ │ │  ▼     itsTurn │  │  │ └──▶ arrived ────────┤ left, ended
-/// preparing ─────┘ │ └─ following ────┘  │  │ again                │
-///   ▲ │   suspended│ │ lostTurn     began│  ▼                      │
-///   │ │ again      ▼ │ resumed           redialing                 │
-///   │ └────────▶  aside                     ▲                      │
-///   └── rewind ── exchanging                └── preparing ── again │
-///                                any of them ─── left, ended ──────┘
-/// ```
 ///
 /// Pauses lie across the states: each says what keeps the transfer from going on, and which of its clocks run.
 struct TransferMachine {

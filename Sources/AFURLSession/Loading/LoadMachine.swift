@@ -12,13 +12,6 @@
 /// exchanging, judging, mending, delivering, holding ── again ──▶ preparing
 /// all but saving, completed ── fail ──▶ saving ── saved ──▶ completed
 /// ```
-///       start           prepared            head            accepted             done           stored
-///  new ──────▶ preparing ──────▶ exchanging ────▶ judging ─────────▶ delivering ──────▶ storing ──────▶ completed
-///                 ▲ ▲                │ failure       │ again           │ │ held            ▲              ▲
-///                 │ └─── again ── mending ◀──────────│─── failure ─────┘ └──▶ holding ─────┘ released     │
-///                 └──────────────────────────────────┘                                                    │
-///  any of them ──── fail ───▶ saving ─────────────────────────────────────────────────────────────────────┘ saved
-/// ```
 ///
 /// Suspension and waits lie across the states. A *wait* has a ticket: only the answer with the ticket of the present
 /// wait counts. What changes the state ends the wait, so each wait gets one answer at most, and an answer that comes

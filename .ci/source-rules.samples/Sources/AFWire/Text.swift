@@ -29,3 +29,15 @@ func sizes(text: String, headerField: Substring, byte: UInt8) {
     _ = text.first == Character(";")  // expect: text-search
     _ = ranges.range(ofLine: 1)
 }
+
+/// ```
+/// closed
+/// ```
+enum Drawn {
+    /// ```
+    /// closed
+    ///   ```
+    /// and left behind
+    /// ```  expect: fences
+    case open
+}
