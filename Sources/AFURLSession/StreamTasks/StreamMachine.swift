@@ -1,17 +1,17 @@
 /// Decides where a stream stands. The connector tells it what happens, and does what it says.
 ///
 /// ```
-///        start            connected           secureDue           handshakeDone
-///  idle ───────▶ connecting ───────▶ clear ───────────▶ securing ─────────────▶ secured
-///   │ tookConnection, tookSecured ─▶  │ captureDue                captureDue  │
-///   │                                 └─────────────▶ captured ◀──────────────┘
-///   └─ tookBody ─▶ body
-///  any of them ──── completed ────▶ over
+/// idle ── start ──▶ connecting ── connected ──▶ clear ── secureDue ──▶ securing ── handshakeDone ──▶ secured
+/// idle ── tookConnection ──▶ clear
+/// idle ── tookSecured ──▶ secured
+/// idle ── tookBody ──▶ body
+/// clear, secured ── captureDue ──▶ captured
+/// idle, connecting, clear, securing, secured, body, captured ── completed ──▶ over
 ///
-///         closeReadDue            inputEnded                    closeWriteDue
-///  open ───────────────▶ dropping ──────────▶ ended      open ─────────────────▶ closed
-///   │ inputEnded ─────────────────────────────▲           │ writeOverdue
-///   └ readOverdue ─────▶ failed                           └────────────────────▶ failed
+/// open ── closeReadDue ──▶ dropping ── inputEnded ──▶ ended
+/// open ── inputEnded ──▶ ended
+/// open ── closeWriteDue ──▶ closed
+/// open ── readOverdue, writeOverdue ──▶ failed
 /// ```
 ///
 /// The phase is that of the connection. Each direction has a state of its own, and neither changes the other's.
@@ -144,9 +144,10 @@ struct StreamMachine {
         case (.idle, .tookSecured), (.securing, .handshakeDone): (.use, to(phase: .secured))
         case (.idle, .tookBody): (.use, State(phase: .body, reading: .open, writing: .closed))
 
-        case (.clear, .secureDue), (.body, .secureDue):
+        case (.clear, .secureDue):
             state.reading == .open && state.writing == .open ? (.startTLS, to(phase: .securing)) : (.refuseTLS, state)
         case (.secured, .secureDue): (.skip, state)
+        case (.body, .secureDue): (.refuseTLS, state)
         case (.clear, .captureDue), (.secured, .captureDue):
             state.reading == .failed || state.writing == .failed
                 ? (.refuseCapture, state) : (.capture, to(phase: .captured))

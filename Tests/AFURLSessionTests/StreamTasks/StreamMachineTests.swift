@@ -22,8 +22,8 @@
         changeAsked     queue              queue      queue            queue       queue            queue         -                -
         closeReadDue    x                  x          R                x           R                R             x                -
         closeWriteDue   x                  x          W                x           W                W             x                -
-        secureDue       x                  x          both             x           skip             both          x                -
-        captureDue      x                  x          whole            x           whole            refuseCapture x                -
+        secureDue       x                  x          both>securing    x           skip             refuseTLS     x                -
+        captureDue      x                  x          whole>captured   x           whole>captured   refuseCapture x                -
         inputEnded      x                  x          R                x           R                R             x                -
         readOverdue     x                  R          R                R           R                R             x                -
         writeOverdue    x                  W          W                W           W                W             x                -
@@ -83,9 +83,9 @@
                     wanted = writing[event, state.writing]
                     found = MachineTable.cell(action, from: state.writing, to: next.writing)
                     isRestSame = isPhase && isReading
-                case "both":
+                case "both>securing":
                     wanted = state.reading == .open && state.writing == .open ? "startTLS>securing" : "refuseTLS"
-                case "whole":
+                case "whole>captured":
                     let isWhole = state.reading != .failed && state.writing != .failed
                     wanted = isWhole ? "capture>captured" : "refuseCapture"
                 // A body is for reading only.
@@ -95,6 +95,15 @@
                 #expect(found == wanted && isRestSame, "\(event) in \(state)")
             }
         }
+    }
+
+    @Test func `its drawing has the arrows of the tables`() throws {
+        try expectDrawing(
+            in: "AFURLSession/StreamTasks/StreamMachine.swift",
+            of: Self.phases,
+            Self.reading,
+            Self.writing
+        )
     }
 
     @Test func `an event that cannot be says why`() {
