@@ -9,8 +9,14 @@ package protocol ConnectionAttemptClient: AnyObject {
     func depart(_ attempt: ConnectionAttempt) throws(Refusal) -> Permit
 }
 
-/// Makes one connection: dials, goes through the proxy if there is one, and for https then secures the channel. It
-/// tells its client once how that ended, unless the client cancels it before.
+/// Makes one connection:
+///
+/// 1. It looks up the server's name, if a SOCKS proxy is to get its address (`socks5`).
+/// 2. `Dialer` connects to the server, or to the proxy.
+/// 3. `ProxyPassage` has the proxy connect to the server. If a SOCKS proxy cannot reach an address, it goes on with 2.
+/// 4. `Handshake` secures the channel, for https.
+///
+/// One timeout holds for 1 to 3, and one for 4. The client is told once how that ended, unless it cancels before.
 package final class ConnectionAttempt: DialClient, HandshakeClient, ResolverClient, ProxyPassageClient, TimerTarget {
     /// How many addresses of one name we ask a SOCKS proxy for, one after the other.
     private static let destinationLimit = 4

@@ -4,6 +4,17 @@ import AFWire
 
 /// One connection that speaks HTTP/1.1, one exchange at a time. It pipelines requests that ask for it.
 ///
+/// 1. `ConnectionParts` makes it of a channel that is connected and, for https, secured.
+/// 2. `begin`: the pool gives it a request. What has arrived before the request leaves is no answer to it.
+/// 3. `write`: the request leaves, with a permit: the head, then the body as fast as rates and its owner allow.
+/// 4. `read`: interim heads, head, body and trailers arrive. They may begin, and end, before the request has left in full.
+/// 5. `finish`: the connection goes back to its owner, or closes. Only then is the client told.
+/// 6. `rest`: idle, it holds no buffers, and ends if the server says anything. It goes on with 2.
+///
+/// With pipelined requests behind it, 5 leads to 4: the first of them is the client now. From 2 to 5 the client may
+/// `abandon` it, which closes it, or take its channel by `surrender`. `close` may come at any time. A request that dies
+/// with a used connection before any answer begins anew on a fresh one, if that is safe (`replace`).
+///
 /// Drives a channel by what the exchange machine and the response decoder say. It holds no buffer of its own beyond an
 /// incomplete head, unless a server sends more pieces with one read than its share of a turn allows.
 final class HTTP1Connection: HTTPConnection, ChannelHandler, BodyClient, RateClient {

@@ -4,6 +4,8 @@ package import AFWire
 /// One request on its way to one final response: waiting for a connection, using
 /// it, and once, where that is provably safe, trying again on a fresh one.
 ///
+/// `TransferMachine` decides where it stands, and has a drawing.
+///
 /// It has two clocks: the *idle* deadline moves on with every progress, and stands still while the peer is not to blame
 /// for the wait; the *hard* deadline stands still only while the task is suspended.
 package final class Transfer: PoolClient, DeadlineClient {
