@@ -58,6 +58,7 @@ package final class Dialer: ResolverClient, TimerTarget {
             report.resolveStarted = loop.now
             resolver.resolve(name, for: self)
         case .addresses(let addresses):
+            // In a later turn, as a resolver answers: no caller is called back from within `start`.
             let dial = LoopBound(confined: self, on: loop)
             loop.enqueue(in: .all) { dial.value.race(addresses) }
         }
@@ -76,6 +77,7 @@ package final class Dialer: ResolverClient, TimerTarget {
     private func end(noting outcome: DialAttempt.Outcome) {
         guard client != nil else { return }
         client = nil
+        // The race begins with the resolver's answer: since then it does not know the dial.
         if report.connectStarted == nil { resolver.cancel(self) }
         closeAttempts(except: nil, noting: outcome)
     }
@@ -97,8 +99,10 @@ package final class Dialer: ResolverClient, TimerTarget {
     // MARK: - The race
 
     private func race(_ addresses: [SocketAddress]) {
+        // One lookup answers all dials that wait for the name, and a client that hears first may cancel another dial.
         guard client != nil else { return }
         report.connectStarted = loop.now
+        // Before the first attempt, which may fail at once and end the dial.
         client?.dialResolved(self, to: addresses)
         machine = DialMachine(addresses)
         perform(machine.start())
@@ -143,7 +147,9 @@ package final class Dialer: ResolverClient, TimerTarget {
 
     fileprivate func attemptEnded(_ number: Int, outcome: DialAttempt.Outcome) {
         if let attempt = attempts.removeValue(forKey: number) { drop(attempt) }
+        // Before the machine is told: if no address is left, the verdict counts this one.
         note(number, outcome: outcome)
+        // The next address may fail at once, and come back here: no deeper than there are addresses.
         perform(machine.attemptFailed(number))
     }
 
@@ -166,8 +172,11 @@ package final class Dialer: ResolverClient, TimerTarget {
         stopTimer(of: winner)
         note(number, outcome: .connected)
         report.connectEnded = loop.now
+        // Before the client is told: it may send at once, and no other connection of this dial may stand by then.
         closeAttempts(except: number)
+        // The client may cancel from within the call. The dial is over then, and the channel is the client's to close.
         self.client = nil
+        // The channel holds its attempt, and that this dial: they would last as long as the connection.
         winner.channel.handler = nil
         client.dialSucceeded(self, channel: winner.channel)
     }
@@ -182,6 +191,7 @@ package final class Dialer: ResolverClient, TimerTarget {
     private func closeAttempts(except winner: Int?, noting outcome: DialAttempt.Outcome = .abandoned) {
         if let delay { loop.cancelTimer(delay) }
         delay = nil
+        // By number: the order of a dictionary differs in each process, and the report has to be the same in each.
         for (number, attempt) in attempts.sorted(by: { $0.key < $1.key }) where number != winner {
             note(number, outcome: outcome)
             drop(attempt)

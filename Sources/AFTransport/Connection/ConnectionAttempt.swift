@@ -149,6 +149,7 @@ package final class ConnectionAttempt: DialClient, HandshakeClient, ResolverClie
         guard let limit, let client else { return }
         let late = TransferError.overdue(limit.timeout, phase, limit.started.duration(to: platform.loop.now))
         self.limit = nil
+        // Before `cancel`, which would note these addresses as abandoned: they had their time, and did not answer.
         dialer?.giveUp()
         cancel()
         client.attemptFailed(self, error: late)
@@ -217,6 +218,8 @@ package final class ConnectionAttempt: DialClient, HandshakeClient, ResolverClie
         tunnelAnswer = passage.answer
         self.passage = nil
         if case .tunnel(.reply(let reply)) = cause, reply.concernsAddress, destinations.count > 1 {
+            // A proxy that refuses closes the connection (RFC 1928 §6), so the next address needs another. The time for
+            // connecting goes on: it is that of all of them.
             destinations.removeFirst()
             return dial()
         }
@@ -235,6 +238,7 @@ package final class ConnectionAttempt: DialClient, HandshakeClient, ResolverClie
         if observer != nil { note(.connectEnded(address: channel.remoteAddress.description)) }
         guard let route = key.route, let destination = destinations.first else { return secure(channel) }
         let passage = ProxyPassage(to: key, by: route, destination: destination, platform: platform, client: self)
+        // Before it starts: it may fail within the call, and then makes room for the passage of the next dial.
         self.passage = passage
         note(.proxyStarted(proxy: route.endpoint.text))
         passage.start(channel)
@@ -282,7 +286,10 @@ package final class ConnectionAttempt: DialClient, HandshakeClient, ResolverClie
 
     private func succeed(_ channel: any ByteChannel) {
         let client = client
+        // The attempt is over before the client is told: a cancel from within the call, or later, must not report as
+        // closed what the client has just got.
         self.client = nil
+        // The asker is the pool's record of this attempt, which holds the attempt.
         asker = nil
         stopLimit()
         client?.attemptSucceeded(self, channel: channel)

@@ -159,6 +159,7 @@ package final class Handshake: ChannelHandler, TimerTarget {
 
     private func fail(_ cause: HandshakeFailure.Cause) {
         var failure = HandshakeFailure(cause: judge.refusal.map(HandshakeFailure.Cause.refused) ?? cause)
+        // Before `cancel`, which gives up the engine that knows.
         failure.trust = judge.trust
         failure.wasAskedForIdentity = channel?.engine.wasAskedForIdentity ?? false
         failure.hasShownIdentity = channel?.engine.hasShownIdentity ?? false
@@ -237,6 +238,8 @@ package final class Handshake: ChannelHandler, TimerTarget {
 
     private func answered(_ question: Question<HandshakeAnswer>, answer: HandshakeAnswer) {
         guard question.isOpen else { return }
+        // Before the judge is told: after the evaluator's answer it asks the delegate from within the call, and that
+        // question is the pending one then.
         pending = nil
         stopDecisionTimer()
         // The task that was asked has left. That it had no method for the question says nothing about the tasks that

@@ -91,6 +91,8 @@ package final class HandshakeJudge: TLSEngineClient {
 
     package func engine(_ engine: TLSEngine, judges served: [Certificate]) -> TLSVerdict {
         if case .notBegun = deliberation {
+            // It stays unbegun: OpenSSL asks again once a request claims the connection, and the delegate of that one
+            // decides.
             guard handshake?.isAwaited() ?? true else { return .later }
             begin(served)
         }
@@ -125,6 +127,7 @@ package final class HandshakeJudge: TLSEngineClient {
         guard let evaluator = security.evaluator as? any BlockingServerEvaluator else {
             return obey(security.evaluator?.evaluate(trust) ?? .accept, trust: trust)
         }
+        // Without a handshake no answer would ever be waited for.
         guard let handshake else { return deliberation = .refused(.unanswered) }
         deliberation = .asking
         handshake.ask(evaluator, about: trust) { [weak self] answer in self?.evaluatorAnswered(answer, trust: trust) }
@@ -143,6 +146,7 @@ package final class HandshakeJudge: TLSEngineClient {
     }
 
     private func askDelegate(_ trust: ServerTrust) {
+        // Only if a delegate may have a method: else `ask` would answer at once, while OpenSSL is in its callback.
         guard let handshake, handshake.mayAsk else {
             deliberation = standard(trust)
             return
@@ -163,6 +167,7 @@ package final class HandshakeJudge: TLSEngineClient {
         switch answer {
         case .trust: deliberation = .accepted
         case .standard, .unasked: deliberation = standard(trust)
+        // The next callback asks the delegate of a request that still waits.
         case .gone: deliberation = .notBegun
         case .cancel: deliberation = .refused(.cancelled)
         case .none: deliberation = .refused(.unanswered)
@@ -205,6 +210,7 @@ package final class HandshakeJudge: TLSEngineClient {
         switch answer {
         case .identity(let identity): identification = .decided(identity)
         case .gone: identification = .notAsked
+        // Still asking: the handshake ends as soon as it sees this, and must not go on without a certificate.
         case .cancel: isCancelled = true
         case .trust, .standard, .unasked, .reject, .none, .evaluated: identification = .decided(nil)
         }

@@ -64,6 +64,7 @@ package final class ProxyPassage: HandshakeClient, ProxyTunnelClient {
         guard route.tunnels(to: key.endpoint) else { return succeed(channel) }
         guard let client, let permit = try? client.depart(self) else { return channel.close() }
         let tunnel = ProxyTunnel(channel: channel, exchange: exchange, buffer: platform.readBuffer.value, client: self)
+        // Before it starts: it may fail within the call, and the client asks for its answer then.
         self.tunnel = tunnel
         tunnel.start(permit)
     }

@@ -100,6 +100,7 @@ final class RequestWriter {
     ///
     /// - Parameter limit: How much of the body may be sent.
     func begin(_ permit: consuming Permit, to channel: any ByteChannel, atMost limit: Int) -> Step {
+        // The permit ends here, also if the kernel takes nothing now: the rules may be others by the time that it does.
         write(to: channel, atMost: limit)
     }
 
@@ -115,20 +116,24 @@ final class RequestWriter {
             case .ready:
                 hasContent = true
                 if isChunked, chunkLeft == 0 { openChunk(body) }
+            // The head does not wait for the body: a server that refuses it, or says 100, has to see the head first.
             case .waiting: if framingSent == framing.count { return .waiting }
             case .end: finish()
             case .failed(let failure): return .bodyFailed(failure)
             }
         }
         if framingSent == framing.count, !hasContent { return .finished }
+        // After the body was asked: that it has failed is told at once, also while the peer takes nothing.
         guard channel.isWritable else { return .blocked }
         return note(hasContent ? transmit(body, to: channel, atMost: limit) : transmit(.empty, to: channel))
     }
 
     private func openChunk(_ body: any BodySource) {
         _ = body.withReady { content in
+            // The header binds: what the body gets from now on belongs to the next chunk (`transmit`).
             chunkLeft = content.count
             ChunkWriter.appendHeader(for: content.count, to: &framing)
+            // So the body counts nothing as taken.
             return .wouldBlock
         }
     }
@@ -157,6 +162,7 @@ final class RequestWriter {
         case .wouldBlock, .bytes(0): return .blocked
         case .failed(let error): return .failed(error)
         case .bytes(let count):
+            // Framing leaves first. What stands around chunks counts neither as head nor as body.
             let framingBytes = min(count, framing.count - framingSent)
             let headBytes = min(framingBytes, headCount - sentHead)
             framingSent += framingBytes
@@ -178,6 +184,7 @@ final class RequestWriter {
         body?.consume(count)
         guard isChunked else { return }
         chunkLeft -= count
+        // It leaves with the header of the next chunk, or with the last one: a call less for each.
         if chunkLeft == 0 { framing.append(contentsOf: ChunkWriter.chunkEnd) }
     }
 }

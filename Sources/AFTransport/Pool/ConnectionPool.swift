@@ -213,6 +213,7 @@ package final class ConnectionPool: TurnEndTarget, TimerTarget {
         let batch = unsettled
         unsettled.removeAll(keepingCapacity: true)
         for host in batch {
+            // Before it is served: what comes from within the call has it served once more, and is not forgotten.
             host.isUnsettled = false
             settle(host)
         }
@@ -274,6 +275,7 @@ package final class ConnectionPool: TurnEndTarget, TimerTarget {
     private func settleWanting() {
         guard let maximum = limits.total else { return }
         while let host = wanting.first, census.connections < maximum || makeRoom() {
+            // Before it is served: if it may still not dial, it takes its place anew.
             stopWanting(host)
             favoured = host
             settle(host)

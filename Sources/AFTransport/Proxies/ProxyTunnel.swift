@@ -103,6 +103,7 @@ package final class ProxyTunnel: ChannelHandler {
         switch step {
         case .needsMore: break
         case .send(let bytes):
+            // What arrives before these have left is no answer to them.
             isListening = false
             unsent = bytes
         case .established: establish()
@@ -123,6 +124,8 @@ package final class ProxyTunnel: ChannelHandler {
         }
         let client = client
         self.client = nil
+        // The channel is the client's from here. The passage keeps this tunnel for its answer, and cancels it when the
+        // attempt is cancelled: that must not close a connection which serves requests.
         self.channel = nil
         channel.handler = nil
         client?.tunnelEstablished(self, channel: channel)
@@ -130,6 +133,7 @@ package final class ProxyTunnel: ChannelHandler {
 
     private func fail(_ failure: TunnelFailure) {
         let client = client
+        // Before the client is told: it may dial the same proxy again from within the call.
         cancel()
         client?.tunnelFailed(self, failure: failure)
     }

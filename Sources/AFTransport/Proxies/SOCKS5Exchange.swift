@@ -70,12 +70,15 @@ package struct SOCKS5Exchange: TunnelExchange {
     }
 
     private mutating func greeted() -> TunnelStep {
+        // By its first byte: what speaks another protocol may never send a second.
         guard let version = pending.first else { return .needsMore }
         guard version == SOCKS5Exchange.version else { return .failed(.violation(explain(version))) }
         guard pending.count >= 2 else { return .needsMore }
+        // A proxy answers one message at a time. The rest would pass for the answer to what we have not said yet.
         guard pending.count == 2 else { return .failed(.surplus) }
         let method = pending[1]
         switch (method, login) {
+        // The login crosses the network in the clear (RFC 1929), so a proxy that can do without does not get it.
         case (0, _): return ask()
         case (2, let login?):
             pending = []
@@ -93,6 +96,7 @@ package struct SOCKS5Exchange: TunnelExchange {
             return .failed(.violation("its answer to our login has the version \(version)"))
         }
         guard pending.count >= 2 else { return .needsMore }
+        // The rejection before what may follow it: the login is what the program has to mend.
         guard pending[1] == 0 else { return .failed(.loginRejected) }
         return pending.count == 2 ? ask() : .failed(.surplus)
     }
@@ -108,7 +112,9 @@ package struct SOCKS5Exchange: TunnelExchange {
         guard let version = pending.first else { return .needsMore }
         guard version == SOCKS5Exchange.version else { return .failed(.violation(explain(version))) }
         guard pending.count >= 2 else { return .needsMore }
+        // A proxy that refuses closes soon (RFC 1928 §6): do not wait for an address that says nothing.
         guard pending[1] == 0 else { return .failed(.reply(SOCKS5Reply(pending[1]))) }
+        // Up to the type of the address, and the byte behind it, which is the length of a name.
         guard pending.count >= 5 else { return .needsMore }
         let addressLength: Int
         switch pending[3] {

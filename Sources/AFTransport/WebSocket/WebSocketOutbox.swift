@@ -173,6 +173,8 @@ struct WebSocketOutbox {
 
     /// False if there is nothing to encode.
     private mutating func encodeNext() -> Bool {
+        // The rest of a frame first: nothing may stand within it. Then control frames, which may stand between the frames
+        // of a message (RFC 6455 §5.4). The Close frame last: nothing may follow it.
         if frame != nil {
             encodePayload()
         } else if !pongs.isEmpty {

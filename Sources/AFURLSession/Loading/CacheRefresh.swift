@@ -37,6 +37,7 @@ final class CacheRefresh: TransferClient, RequestOwner {
     /// - Parameter request: The request with the fields that make it conditional.
     static func begin(_ request: WireRequest, hit: CacheHit, question: CacheQuestion, after load: Load) {
         let session = load.session
+        // `beginRefresh` last: what it notes ends with the refresh (`deinit`), and behind it nothing may fail.
         guard !session.isInvalidated, var key = try? session.connectionKey(for: request, judgedBy: nil),
             session.beginRefresh(of: hit.entry.id)
         else { return }
@@ -53,6 +54,7 @@ final class CacheRefresh: TransferClient, RequestOwner {
             asksForPipelining: false,
             client: refresh
         )
+        // From here the pool holds the transfer, and that the refresh.
         transfer.start(priority: URLSessionTask.lowPriority, body: nil)
     }
 
@@ -75,6 +77,7 @@ final class CacheRefresh: TransferClient, RequestOwner {
             _ = cache.confirm(hit, headers: head.headers, sent: sent)
             return
         }
+        // RFC 9111 §4.3.3: an error of the server is no reason to lose the response that is stored.
         guard head.status < 500 else { return transfer.cancel() }
         writer = cache.beginStore(
             head.status,
@@ -103,6 +106,7 @@ final class CacheRefresh: TransferClient, RequestOwner {
     /// Only the cache wants this response: stop once it does not store it.
     private func leaveIfNothingIsStored(_ transfer: Transfer) {
         guard writer?.isStoring != true else { return }
+        // First: this may be called from within a step of the decoder, which asks then whether its body still counts.
         content = nil
         transfer.cancel()
     }
@@ -122,6 +126,7 @@ final class CacheRefresh: TransferClient, RequestOwner {
 
     func transferFinished(_ transfer: Transfer) {
         guard let content else { return finish() }
+        // The transfer lets go of this refresh when the call returns, and decoding the rest may take more turns.
         decoding?.keeps(self)
         content.inputEnded()
     }

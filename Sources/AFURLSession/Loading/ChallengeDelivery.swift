@@ -50,10 +50,14 @@ final class ChallengeDelivery {
     ) {
         let levels = rest(of: levels[...])
         guard let level = levels.first, let task, let session, !task.load.value.isCompleted else { return answer(nil) }
+        // The delegate may keep the challenge for ever, and with it this object, which holds all else weakly.
         let question = Question<Answer?> { [self] given in
+            // First: a delegate that leaves what it used to answer retires the connections that it has accepted, and the
+            // requests that wait for them begin anew.
             let isLeft = level == .session && self.session?.noteChallenge(isAnswered: given != nil) == true
             if isLeft { return answer(nil) }
             if let given { return answer(given) }
+            // Asked only now: the call has shown whether the delegate has the method.
             let own = standardAnswer(at: level)
             ask(Array(levels.dropFirst()), makeChallenge: makeChallenge) { answer($0 ?? own) }
         }
@@ -62,6 +66,7 @@ final class ChallengeDelivery {
         let completion: ChallengeCompletion = { disposition, credential in
             // A delegate without the method leaves the question to the next one.
             let isLeft = credential === URLCredential.unanswered
+            // From any thread, and perhaps more than once: the question takes the first.
             loop.enqueue { asked.value.answer(isLeft ? nil : (disposition, credential)) }
         }
         post(makeChallenge(CompletionSender(completion)), about: task, in: session, to: level, completion: completion)

@@ -34,6 +34,7 @@ extension StreamConnector: HandshakeClient, HandshakeAsker {
 
     private func startTLS(_ channel: any ByteChannel, for load: Load) {
         let early = channel as? EarlyChannel
+        // What came in the clear may be from another sender than the peer: no reader may get it behind the handshake.
         guard let present = key, early?.isEmpty ?? true else { return load.fail(.stream(.unreadable)) }
         let session = load.session
         let security = session.currentSecurity()

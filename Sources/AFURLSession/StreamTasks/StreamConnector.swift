@@ -82,6 +82,7 @@ final class StreamConnector: TaskConsumer {
 
     func completed(_ error: (any Error)?, of load: Load) -> Bool {
         let session = load.session
+        // Asked first: the machine knows of no connection any more once it is told.
         let lost = machine.hasConnection ? connection : nil
         let action = take(.completed)
         ending = error
@@ -296,6 +297,7 @@ final class StreamConnector: TaskConsumer {
 extension StreamConnector: ConnectionAttemptClient {
     func attemptSucceeded(_ attempt: ConnectionAttempt, channel: any ByteChannel) {
         self.attempt = nil
+        // The task may have ended meanwhile: the channel is ours to close.
         guard take(.connected) == .use else { return channel.close() }
         use(channel)
         // No pool watches this connection.

@@ -68,6 +68,7 @@ final class ForeignLoad: TransferSubstitute, DeadlineClient {
     ///   - source: The source, made for this load.
     ///   - scope: Under which judgement it answers.
     func begin(_ source: any LoadSource, under scope: TrustScope) {
+        // The load may have ended while its class or its body was asked for.
         guard stage == .asking else { return source.stop() }
         stage = .loading
         self.source = source
@@ -118,6 +119,7 @@ final class ForeignLoad: TransferSubstitute, DeadlineClient {
     func goOnSoon() {
         guard !isScheduled else { return }
         isScheduled = true
+        // In a later turn: the caller may be in the middle of an event, or of ending the load.
         let load = LoopBound(confined: self, on: loop)
         loop.enqueue { load.value.goOn() }
     }
@@ -125,6 +127,7 @@ final class ForeignLoad: TransferSubstitute, DeadlineClient {
     func goOn() {
         isScheduled = false
         var work = ForeignLoad.workPerTurn
+        // Asked before each event: the one before may have ended or paused the load.
         while stage == .loading, pauses.isEmpty {
             guard work > 0 else { return goOnSoon() }
             guard next < events.count else {
@@ -138,6 +141,7 @@ final class ForeignLoad: TransferSubstitute, DeadlineClient {
             if needsResponse(event) {
                 events.insert(.response(placeholder, .notAllowed), at: next)
             } else if perform(event, work: &work), stage == .loading {
+                // A load that has ended has let go of its events, and is at 0 again.
                 next += 1
             }
         }
@@ -158,6 +162,7 @@ final class ForeignLoad: TransferSubstitute, DeadlineClient {
         case .redirect(let request, let response):
             stage = .redirected
             times.responseEnded = loop.now
+            // Before the judgement, which may ask a delegate: meanwhile nothing more comes of this class.
             source?.stop()
             source = nil
             load.judge(response: .foreignRedirect(request, response, self))
@@ -189,6 +194,7 @@ final class ForeignLoad: TransferSubstitute, DeadlineClient {
     }
 
     private func deliver(_ data: Data, work: inout Int) -> Bool {
+        // Once: behind a pause the same data comes here again.
         if offset == 0 { storage?.append(data) }
         while offset < data.count {
             guard stage == .loading, pauses.isEmpty, work > 0 else { return false }
@@ -209,6 +215,7 @@ final class ForeignLoad: TransferSubstitute, DeadlineClient {
     private func finish() {
         stage = .over
         times.responseEnded = loop.now
+        // The load takes it at its end, if the consumer does not hold that up (`takeStorage`).
         let storage = storage
         letGo()
         self.storage = storage
@@ -255,6 +262,7 @@ final class ForeignLoad: TransferSubstitute, DeadlineClient {
         guard let place = challenges.firstIndex(where: { $0 === challenge }) else { return }
         challenges.remove(at: place)
         noteProgress()
+        // Before the load ends, which stops the source: the class gets each answer.
         source?.answer(challenge, disposition: disposition, credential: credential)
         if disposition == .cancelAuthenticationChallenge { load.fail(.cancelled) }
     }

@@ -121,6 +121,7 @@ final class CredentialStep: LoadStep {
             load.memory?.authentication = authentication
             return .pass
         }
+        // Before the step is taken: a request that goes again takes its fields from what is remembered.
         load.memory(beginningWith: present).authentication = authentication
         return take(step, pending: pending, load: load)
     }
@@ -132,6 +133,7 @@ final class CredentialStep: LoadStep {
             guard let present = load.presentRequest else { return .pass }
             return .send(NextRequest(present, inPlaceOf: pending.request))
         case .ask(let question):
+            // Weakly: a delegate may keep the question for ever, but not the transfer with its connection.
             return ask(question, after: pending.response, load: load) { [self, weak pending] step, load in
                 pending.map { take(step, pending: $0, load: load) } ?? .pass
             }
