@@ -12,7 +12,7 @@ protocol PoolClient: ExchangeClient, DepartureRules {
     /// The connection that was made for it has failed.
     func attemptFailed(_ error: TransferError, report: ConnectionReport)
     /// The rules forbid its connection, which would be without TLS.
-    func isForbidden()
+    func connectionForbidden()
     /// The rules have changed, and it has no connection: it waits again under those that hold now.
     func rulesChanged()
 }
@@ -380,8 +380,8 @@ final class HostPool: ConnectionAttemptClient, ConnectionOwner {
         } catch {
             drop(attempt)
             if error == .clearText {
-                redialing?.isForbidden()
-                for waiter in machine.takeAllWaiters() { waiter.client.isForbidden() }
+                redialing?.connectionForbidden()
+                for waiter in machine.takeAllWaiters() { waiter.client.connectionForbidden() }
             }
             throw error
         }

@@ -227,7 +227,7 @@ package final class Transfer: PoolClient, DeadlineClient {
             return try Departure.ask(isSuspended: machine.isSuspended, isForbidden: client.forbids(addressed))
                 .clear(hasItsRules: host?.isRetired == false)
         } catch {
-            if error == .clearText { isForbidden() }
+            if error == .clearText { connectionForbidden() }
             throw error
         }
     }
@@ -235,7 +235,7 @@ package final class Transfer: PoolClient, DeadlineClient {
     package func forbids(_ request: WireRequest) -> Bool { client?.forbids(request) ?? true }
     package func forbidsTunnel(to endpoint: Endpoint) -> Bool { client?.forbidsTunnel(to: endpoint) ?? true }
 
-    func isForbidden() {
+    func connectionForbidden() {
         client?.transferIsForbidden(self)
     }
 

@@ -95,10 +95,10 @@ final class WebSocketKeepAlive {
         guard let interval else { return }
         let silence = lastHeard.nanoseconds(to: loop.now)
         let rest = LoopInterval(.nanoseconds(max(interval.nanoseconds - silence, 1_000_000)))
-        state = .listening(timer(after: rest) { $0.mayHaveBeenSilent(for: interval) })
+        state = .listening(timer(after: rest) { $0.askIfSilent(for: interval) })
     }
 
-    private func mayHaveBeenSilent(for interval: LoopInterval) {
+    private func askIfSilent(for interval: LoopInterval) {
         guard lastHeard.nanoseconds(to: loop.now) >= interval.nanoseconds else { return listen() }
         hasPingLeft = false
         state = .asking(patienceTimer())
