@@ -18,7 +18,16 @@ extension PooledConnection where Self: AnyObject {
 /// Decides which waiting request gets which connection to one peer, and when to
 /// dial another. Events in, actions out; it opens and closes nothing itself.
 ///
-/// Every connection it knows is idle or in use; a dial is a connection to be. Together they never exceed `limit`.
+/// It counts connections by where they are, and a dial is a connection to be. Together they never exceed `limit`.
+///
+/// ```
+/// none ── dial ──▶ dialing ── dialSucceeded ──▶ idle ── assign ──▶ inUse ── connectionFreed ──▶ idle
+/// dialing ── dialFailed, dialRefused, dialCancelled ──▶ none
+/// idle ── close, takeIdle, idleConnectionClosed ──▶ none
+/// inUse ── connectionLost ──▶ none
+/// inUse ── exchangeRetried ──▶ redialing ── redialSucceeded ──▶ inUse
+/// redialing ── redialEnded ──▶ none
+/// ```
 package struct PoolMachine<Connection: PooledConnection, Waiter: QueuedWaiter> {
     package enum Action {
         case assign(Waiter, Connection)

@@ -180,7 +180,96 @@ private struct PoolBooks {
     }
 }
 
+/// Where the machine counts a connection.
+private enum Place: CaseIterable {
+    case none, dialing, idle, inUse, redialing
+}
+
+/// What moves a connection to another place: the actions and events of the machine.
+private enum Move: CaseIterable {
+    case dial, dialSucceeded, dialFailed, dialRefused, dialCancelled
+    case assign, close, takeIdle, idleConnectionClosed
+    case connectionFreed, connectionLost, exchangeRetried, redialSucceeded, redialEnded
+}
+
+/// A machine with one request, and one connection at most.
+private struct OneConnection {
+    private var machine = PoolMachine<Connection, Waiter>(limit: 1)
+    private let connection = Connection()
+    private let expiry = LoopInstant(nanoseconds: 1)
+
+    init(at place: Place) {
+        machine.requestArrived(Waiter(), priority: 0.5)
+        let way: [(Place, Move)] = [
+            (.none, .dial), (.dialing, .dialSucceeded), (.idle, .assign), (.inUse, .exchangeRetried),
+        ]
+        for (former, move) in way.prefix(while: { $0.0 != place }) {
+            #expect(self.place == former)
+            take(move)
+        }
+    }
+
+    var place: Place {
+        let counts: [(Place, Int)] = [
+            (.dialing, machine.dialing), (.idle, machine.idle.count), (.inUse, machine.inUse),
+            (.redialing, machine.redialing),
+        ]
+        #expect(machine.connections == counts.map(\.1).reduce(0, +) && machine.connections <= 1)
+        return counts.first { $0.1 == 1 }?.0 ?? .none
+    }
+
+    mutating func take(_ move: Move) {
+        switch move {
+        case .dial, .assign: _ = machine.nextAction(at: LoopInstant(nanoseconds: 0))
+        case .close: _ = machine.nextAction(at: expiry)
+        case .dialSucceeded: machine.dialSucceeded(connection, expires: expiry)
+        case .dialFailed: _ = machine.dialFailed()
+        case .dialRefused: _ = machine.dialRefused(for: nil)
+        case .dialCancelled: machine.dialCancelled()
+        case .takeIdle: _ = machine.takeIdle(expiringUntil: expiry)
+        case .idleConnectionClosed: machine.idleConnectionClosed(connection)
+        case .connectionFreed: machine.connectionFreed(connection, expires: expiry)
+        case .connectionLost: machine.connectionLost()
+        case .exchangeRetried: machine.exchangeRetried()
+        case .redialSucceeded: machine.redialSucceeded()
+        case .redialEnded: machine.redialEnded()
+        }
+    }
+}
+
 struct PoolMachineTests {
+    /// The place that follows. `x`: there is no such connection to move.
+    private static let places = """
+                             none      dialing idle    inUse       redialing
+        dial                 ->dialing x       x       x           x
+        dialSucceeded        x         ->idle  x       x           x
+        dialFailed           x         ->none  x       x           x
+        dialRefused          x         ->none  x       x           x
+        dialCancelled        x         ->none  x       x           x
+        assign               x         x       ->inUse x           x
+        close                x         x       ->none  x           x
+        takeIdle             x         x       ->none  x           x
+        idleConnectionClosed x         x       ->none  x           x
+        connectionFreed      x         x       x       ->idle      x
+        connectionLost       x         x       x       ->none      x
+        exchangeRetried      x         x       x       ->redialing x
+        redialSucceeded      x         x       x       x           ->inUse
+        redialEnded          x         x       x       x           ->none
+        """
+
+    @Test func `each call moves a connection as the table says, and its drawing has the arrows of that`() throws {
+        let table = MachineTable(Self.places)
+        #expect(table.states == Place.allCases.map { "\($0)" } && table.events == Move.allCases.map { "\($0)" })
+        for place in Place.allCases {
+            for move in Move.allCases where table[move, place] != "x" {
+                var one = OneConnection(at: place)
+                one.take(move)
+                #expect(table[move, place] == "->\(one.place)", "\(move) of one that is \(place)")
+            }
+        }
+        try expectDrawing(in: "AFTransport/Pool/PoolMachine.swift", of: Self.places)
+    }
+
     @Test(arguments: [1, 2, 6, 40])
     func `T-RES-44 random events never pass the limit, starve a request or lose a connection`(limit: Int) {
         var random = PoolDice(UInt64(limit))
