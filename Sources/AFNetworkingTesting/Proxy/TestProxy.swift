@@ -97,7 +97,7 @@ public final class TestProxy: Sendable {
         _ count: Int,
         timeout: Duration = .seconds(10)
     ) throws(TestServerError) -> [RecordedForwarding] {
-        let done = core.lock.wait(timeout) { state -> [RecordedForwarding]? in
+        let done = core.lock.wait(atMost: timeout) { state -> [RecordedForwarding]? in
             state.forwardings.filter { $0.outcome != .open }.count >= count ? state.forwardings : nil
         }
         if let done { return done }

@@ -23,7 +23,7 @@ extension ServerCore {
                 if let descriptor = try listener.accept() { serve(descriptor, by: service) }
             } catch {
                 // Out of descriptors or memory: wait for a connection to end and give some back.
-                _ = lock.wait(.milliseconds(20)) { $0.phase != .running ? true : nil }
+                _ = lock.wait(atMost: .milliseconds(20)) { $0.phase != .running ? true : nil }
             }
             joinFinished()
         }

@@ -24,7 +24,7 @@ extension TestServer {
         _ count: Int,
         timeout: Duration = .seconds(10)
     ) throws(TestServerError) -> [RecordedRequest] {
-        try wait(timeout, for: "\(count) requests") { $0.requests.count >= count ? $0.requests : nil }
+        try wait(atMost: timeout, for: "\(count) requests") { $0.requests.count >= count ? $0.requests : nil }
     }
 
     /// Waits until `count` connections were accepted.
@@ -35,7 +35,7 @@ extension TestServer {
         _ count: Int,
         timeout: Duration = .seconds(10)
     ) throws(TestServerError) -> [RecordedConnection] {
-        try wait(timeout, for: "\(count) connections") { $0.connections.count >= count ? $0.connections : nil }
+        try wait(atMost: timeout, for: "\(count) connections") { $0.connections.count >= count ? $0.connections : nil }
     }
 
     /// Waits until the connection with this number was accepted and has ended.
@@ -46,7 +46,7 @@ extension TestServer {
         ofConnection number: Int,
         timeout: Duration = .seconds(10)
     ) throws(TestServerError) -> RecordedConnection.End {
-        try wait(timeout, for: "the end of connection \(number)") { $0.end(ofConnection: number) }
+        try wait(atMost: timeout, for: "the end of connection \(number)") { $0.end(ofConnection: number) }
     }
 
     /// Waits until no connection is open.
@@ -54,15 +54,15 @@ extension TestServer {
     /// - Returns: All connections accepted so far.
     @discardableResult
     public func waitUntilIdle(timeout: Duration = .seconds(10)) throws(TestServerError) -> [RecordedConnection] {
-        try wait(timeout, for: "all connections to end") { $0.openConnections == 0 ? $0.connections : nil }
+        try wait(atMost: timeout, for: "all connections to end") { $0.openConnections == 0 ? $0.connections : nil }
     }
 
     private func wait<Result>(
-        _ timeout: Duration,
+        atMost timeout: Duration,
         for goal: String,
         until body: (ServerState) -> Result?
     ) throws(TestServerError) -> Result {
-        if let result = core.lock.wait(timeout, until: { body($0) }) { return result }
+        if let result = core.lock.wait(atMost: timeout, until: { body($0) }) { return result }
         throw core.lock.read { TestServerError.timedOut(waitingFor: goal, seen: $0.summary) }
     }
 
@@ -73,7 +73,7 @@ extension TestServer {
     /// - Returns: All requests received so far.
     @discardableResult
     public func waitForRequests(_ count: Int, timeout: Duration = .seconds(10)) async throws -> [RecordedRequest] {
-        try await suspend(timeout, for: "\(count) requests") { $0.requests.count >= count ? $0.requests : nil }
+        try await suspend(atMost: timeout, for: "\(count) requests") { $0.requests.count >= count ? $0.requests : nil }
     }
 
     /// Waits until `count` connections were accepted, like `waitForRequests(_:timeout:)`.
@@ -84,7 +84,7 @@ extension TestServer {
         _ count: Int,
         timeout: Duration = .seconds(10)
     ) async throws -> [RecordedConnection] {
-        try await suspend(timeout, for: "\(count) connections") {
+        try await suspend(atMost: timeout, for: "\(count) connections") {
             $0.connections.count >= count ? $0.connections : nil
         }
     }
@@ -97,7 +97,7 @@ extension TestServer {
         ofConnection number: Int,
         timeout: Duration = .seconds(10)
     ) async throws -> RecordedConnection.End {
-        try await suspend(timeout, for: "the end of connection \(number)") { $0.end(ofConnection: number) }
+        try await suspend(atMost: timeout, for: "the end of connection \(number)") { $0.end(ofConnection: number) }
     }
 
     /// Waits until no connection is open.
@@ -105,11 +105,13 @@ extension TestServer {
     /// - Returns: All connections accepted so far.
     @discardableResult
     public func waitUntilIdle(timeout: Duration = .seconds(10)) async throws -> [RecordedConnection] {
-        try await suspend(timeout, for: "all connections to end") { $0.openConnections == 0 ? $0.connections : nil }
+        try await suspend(atMost: timeout, for: "all connections to end") {
+            $0.openConnections == 0 ? $0.connections : nil
+        }
     }
 
     private func suspend<Result: Sendable>(
-        _ timeout: Duration,
+        atMost timeout: Duration,
         for goal: String,
         until body: @escaping @Sendable (ServerState) -> Result?
     ) async throws -> Result {
@@ -118,7 +120,7 @@ extension TestServer {
         let isCancelled = Lock(false)
         await withTaskCancellationHandler {
             await core.onThreadOfItsOwn { core in
-                let found = core.lock.wait(timeout) { state -> Result?? in
+                let found = core.lock.wait(atMost: timeout) { state -> Result?? in
                     if isCancelled.read({ $0 }) { return .some(nil) }
                     return body(state).map { .some($0) }
                 }

@@ -45,7 +45,7 @@ final class Lock<State: Sendable>: @unchecked Sendable {
     }
 
     /// Calls `body` now and after every change until it returns a value. Nil if the time runs out.
-    func wait<Result>(_ timeout: Duration? = nil, until body: (inout State) -> Result?) -> Result? {
+    func wait<Result>(atMost timeout: Duration? = nil, until body: (inout State) -> Result?) -> Result? {
         let deadline = timeout.map { MonotonicDeadline(after: $0) }
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
