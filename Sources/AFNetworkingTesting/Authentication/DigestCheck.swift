@@ -66,7 +66,7 @@ struct DigestCheck {
 
     // MARK: - The response
 
-    private func hash(_ text: String) -> String { MessageDigest.hex(rules.hashName, of: Array(text.utf8)) }
+    private func hash(_ text: String) -> String { HashFunctions.hex(rules.hashName, of: Array(text.utf8)) }
 
     private func response(_ given: FieldParameters, A2: String, body: [UInt8]) -> String {
         let (nonce, cnonce) = (given["nonce"] ?? "", given["cnonce"] ?? "")
@@ -74,7 +74,7 @@ struct DigestCheck {
         if rules.isForSession { secret = hash("\(secret):\(nonce):\(cnonce)") }
         let quality = given["qop"]
         let coversBody = quality == DigestRules.Quality.body.rawValue
-        let request = hash(coversBody ? A2 + ":" + MessageDigest.hex(rules.hashName, of: body) : A2)
+        let request = hash(coversBody ? A2 + ":" + HashFunctions.hex(rules.hashName, of: body) : A2)
         guard let quality else { return hash("\(secret):\(nonce):\(request)") }
         return hash("\(secret):\(nonce):\(given["nc"] ?? ""):\(cnonce):\(quality):\(request)")
     }

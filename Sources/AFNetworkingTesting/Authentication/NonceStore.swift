@@ -19,7 +19,7 @@ final class NonceStore: Sendable {
     /// A new nonce, different from those of every other server.
     func make() -> String {
         var generator = SystemRandomNumberGenerator()
-        let nonce = MessageDigest.hex((0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
+        let nonce = HashFunctions.hex((0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
         records.change { $0[nonce] = Record() }
         return nonce
     }

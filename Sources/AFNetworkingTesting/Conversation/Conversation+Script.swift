@@ -114,7 +114,7 @@ extension Conversation {
         var chosen = context
         if let other {
             do throws(TLSSetUpFailure) {
-                chosen = try TLSContext(other)
+                chosen = try ServerTLSContext(other)
             } catch {
                 throw .scriptFailed("step \(number): \(error.reason)")
             }

@@ -18,10 +18,10 @@ final class Conversation {
     let stream: SocketStream
     let reader: RequestReader
     /// The server's TLS settings, for a handshake that a script asks for.
-    let context: TLSContext?
+    let context: ServerTLSContext?
     private let service: any ConnectionService
 
-    init(stream: SocketStream, service: any ConnectionService, context: TLSContext?) {
+    init(stream: SocketStream, service: any ConnectionService, context: ServerTLSContext?) {
         self.stream = stream
         self.service = service
         self.context = context

@@ -26,7 +26,7 @@ final class SocketStream: TLSTransport, SwitchedStream {
     /// Makes the handshake.
     ///
     /// - Parameter early: Bytes of the handshake that were received before.
-    func startTLS(_ context: TLSContext, early: [UInt8] = []) throws(ConnectionEnd) {
+    func startTLS(_ context: ServerTLSContext, early: [UInt8] = []) throws(ConnectionEnd) {
         guard let tls = TLSConnection(context: context, on: self) else { throw .handshakeFailed(OpenSSLErrors.take()) }
         core.noteStartOfTLS(early: early, on: connection)
         try tls.accept(early)

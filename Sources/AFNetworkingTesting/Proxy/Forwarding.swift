@@ -28,7 +28,7 @@ struct Forwarding {
             let timeout = proxy.rules.connectTimeout
             let upstream = try Upstream.connect(to: addresses, for: stream, timeout: timeout, failure: &failure)
             if let upstream { return .connected(upstream) }
-            let reason = "the proxy cannot connect to \(name): \(SystemFailure(call: "connect", code: failure).text)"
+            let reason = "the proxy cannot connect to \(name): \(SocketFailure(call: "connect", code: failure).text)"
             switch failure {
             case ECONNREFUSED, ENOENT: return .refused(status: 502, reason: reason, code: 5)
             case ETIMEDOUT: return .refused(status: 504, reason: reason, code: 6)

@@ -2,25 +2,25 @@ import Foundation
 
 /// A request as JSON.
 enum Echo {
-    static func of(_ request: RecordedRequest) -> JSONText {
-        let form = FormBody(request.body, type: request.headers["Content-Type"] ?? "")
+    static func of(_ request: RecordedRequest) -> JSONDocument {
+        let form = ReceivedForm(request.body, type: request.headers["Content-Type"] ?? "")
         return .object([
             ("args", arguments(of: request)),
             ("data", .string(form == nil ? text(request.body) : "")),
             ("files", .grouped((form?.files ?? []).map { ($0.name, text($0.content)) })),
             ("form", .grouped(form?.fields ?? [])),
             ("headers", headers(of: request)),
-            ("json", JSONText.document(request.body) ?? .null),
+            ("json", JSONDocument.document(request.body) ?? .null),
             ("method", .string(request.method)),
             ("url", .string(request.absoluteTarget)),
         ])
     }
 
-    static func arguments(of request: RecordedRequest) -> JSONText {
+    static func arguments(of request: RecordedRequest) -> JSONDocument {
         .grouped(request.queryItems.map { ($0.name, $0.value ?? "") })
     }
 
-    static func headers(of request: RecordedRequest) -> JSONText {
+    static func headers(of request: RecordedRequest) -> JSONDocument {
         .grouped(request.headers.fields.map { ($0.name, $0.value) })
     }
 

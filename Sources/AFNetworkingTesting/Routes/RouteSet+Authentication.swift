@@ -83,7 +83,7 @@ extension RouteSet {
 
     private static func answer(to request: RecordedRequest, rules: [DigestRules], nonces: NonceStore) -> ServerReply {
         let user = rules.first?.user ?? ""
-        let good = JSONText.object([("authenticated", .bool(true)), ("user", .string(user))]).text + "\n"
+        let good = JSONDocument.object([("authenticated", .bool(true)), ("user", .string(user))]).text + "\n"
         var refusal = (reason: "", isStale: false)
         for rule in rules {
             let check = DigestCheck(

@@ -28,7 +28,7 @@ extension RouteSet {
     }
 
     private static func lines(_ count: Int, about request: RecordedRequest) -> ReplyBody {
-        let url = JSONText.string(request.absoluteTarget)
+        let url = JSONDocument.string(request.absoluteTarget)
         let written = Lock(0)
         return .generated { _ in
             let number = written.change { written in
@@ -36,7 +36,7 @@ extension RouteSet {
                 return written
             }
             guard number < count else { return [] }
-            return Array((JSONText.object([("id", .number(number)), ("url", url)]).text + "\n").utf8)
+            return Array((JSONDocument.object([("id", .number(number)), ("url", url)]).text + "\n").utf8)
         }
     }
 

@@ -81,8 +81,8 @@ private final class CacheableAnswers: Sendable {
             return visits[request.path, default: 0]
         }
         let names = (item.fields["Vary"] ?? "").split(separator: ",").map { $0.filter { $0 != " " } }
-        let values = names.map { ($0, request.headers[$0].map { JSONText.string($0) } ?? .null) }
-        let content = JSONText.object([("visit", .number(visit)), ("varied", .object(values))])
+        let values = names.map { ($0, request.headers[$0].map { JSONDocument.string($0) } ?? .null) }
+        let content = JSONDocument.object([("visit", .number(visit)), ("varied", .object(values))])
         return .json(content).headers(fields)
     }
 

@@ -104,7 +104,7 @@ extension ServerReply {
     }
 
     /// A JSON document of a ready-made route.
-    static func json(_ value: JSONText) -> ServerReply {
+    static func json(_ value: JSONDocument) -> ServerReply {
         .json(value.text + "\n")
     }
 }

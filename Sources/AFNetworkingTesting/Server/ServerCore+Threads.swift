@@ -5,8 +5,8 @@ extension ServerCore {
     private static let threadCeiling = 4096
 
     /// Starts the thread that accepts clients. `service` serves their connections.
-    func start(_ service: any ConnectionService) throws(SystemFailure) {
-        do throws(SystemFailure) {
+    func start(_ service: any ConnectionService) throws(SocketFailure) {
+        do throws(SocketFailure) {
             let thread = try ServerThread(named: "AFTest accept") { [self] in acceptClients(for: service) }
             lock.change { $0.acceptThread = thread }
         } catch {
@@ -19,7 +19,7 @@ extension ServerCore {
     private func acceptClients(for service: any ConnectionService) {
         while listener.hasClient() {
             guard mayAcceptNext() else { return }
-            do throws(SystemFailure) {
+            do throws(SocketFailure) {
                 if let descriptor = try listener.accept() { serve(descriptor, by: service) }
             } catch {
                 // Out of descriptors or memory: wait for a connection to end and give some back.
@@ -50,7 +50,7 @@ extension ServerCore {
             let number = state.openConnection()
             let script = state.takeScript(for: number)
             let tls = state.tls
-            do throws(SystemFailure) {
+            do throws(SocketFailure) {
                 // The new thread takes the lock first, so it finds itself registered.
                 let thread = try ServerThread(named: "AFTest \(number)") { [self] in
                     let stream = SocketStream(descriptor: descriptor, connection: number, core: self)

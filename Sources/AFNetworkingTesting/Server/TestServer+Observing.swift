@@ -153,7 +153,7 @@ extension ServerCore {
     /// Runs blocking code on a new thread, because the Swift runtime has only as many threads as cores.
     fileprivate func onThreadOfItsOwn(_ body: @escaping @Sendable (ServerCore) -> Void) async {
         await withCheckedContinuation { continuation in
-            do throws(SystemFailure) {
+            do throws(SocketFailure) {
                 let thread = try ServerThread(named: "AFTest wait") { [self] in
                     body(self)
                     continuation.resume()

@@ -59,7 +59,7 @@ public final class TestServer: Sendable {
         service: any ConnectionService
     ) throws(TestServerError) {
         let context = try Self.makeContext(tls)
-        do throws(SystemFailure) {
+        do throws(SocketFailure) {
             let listener = try Listener(on: address, backlog: options.backlog)
             core = ServerCore(listener: listener, tls: context, options: options)
             port = listener.port
@@ -81,10 +81,10 @@ public final class TestServer: Sendable {
         core.lock.change { $0.tls = context }
     }
 
-    private static func makeContext(_ tls: ServerTLS?) throws(TestServerError) -> TLSContext? {
+    private static func makeContext(_ tls: ServerTLS?) throws(TestServerError) -> ServerTLSContext? {
         guard let tls else { return nil }
         do throws(TLSSetUpFailure) {
-            return try TLSContext(tls)
+            return try ServerTLSContext(tls)
         } catch {
             throw .cannotUseTLS(reason: error.reason)
         }
@@ -159,7 +159,7 @@ public final class TestServer: Sendable {
         _ handler: @escaping Handler
     ) {
         let pattern = RoutePattern(pattern)
-        core.add(Route(method: method, pattern: pattern, waitsForBody: time == .complete, answer: handler))
+        core.add(ServerRoute(method: method, pattern: pattern, waitsForBody: time == .complete, answer: handler))
     }
 
     /// Always answers requests of a method and a path with this reply.
@@ -168,7 +168,7 @@ public final class TestServer: Sendable {
     /// server.route("POST", "/upload", .status(413).withoutReadingBody())
     /// ```
     public func route(_ method: String, _ pattern: String, _ reply: ServerReply) {
-        core.add(Route(method: method, pattern: RoutePattern(pattern), waitsForBody: false) { _ in reply })
+        core.add(ServerRoute(method: method, pattern: RoutePattern(pattern), waitsForBody: false) { _ in reply })
     }
 
     /// Answers requests for which there is no route, in this order, one reply each.

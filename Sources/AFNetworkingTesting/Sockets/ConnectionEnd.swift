@@ -41,7 +41,7 @@ extension [UInt8] {
 }
 
 /// A system call that failed, with its errno value.
-struct SystemFailure: Error, Sendable, Equatable {
+struct SocketFailure: Error, Sendable, Equatable {
     let call: String
     let code: Int32
 

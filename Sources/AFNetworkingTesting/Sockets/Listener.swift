@@ -7,13 +7,13 @@ struct Listener: Sendable {
     let port: UInt16
     private let path: String?
 
-    init(on address: ListenAddress, backlog: Int) throws(SystemFailure) {
+    init(on address: ListenAddress, backlog: Int) throws(SocketFailure) {
         let endpoint = try SocketEndpoint(address)
         // Non-blocking: the client may have gone away between poll(2) and accept4(2).
         let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
         let descriptor = socket(endpoint.family, kind, 0)
-        guard descriptor >= 0 else { throw SystemFailure(call: "socket") }
-        do throws(SystemFailure) {
+        guard descriptor >= 0 else { throw SocketFailure(call: "socket") }
+        do throws(SocketFailure) {
             port = try Self.listen(descriptor, at: endpoint, backlog: backlog)
         } catch {
             Glibc.close(descriptor)
@@ -27,14 +27,14 @@ struct Listener: Sendable {
         _ descriptor: Int32,
         at endpoint: SocketEndpoint,
         backlog: Int
-    ) throws(SystemFailure) -> UInt16 {
+    ) throws(SocketFailure) -> UInt16 {
         var on: Int32 = 1
         setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
         guard endpoint.withAddress({ bind(descriptor, $0, $1) }) == 0 else {
-            throw SystemFailure(call: "bind")
+            throw SocketFailure(call: "bind")
         }
         guard Glibc.listen(descriptor, Int32(clamping: backlog)) == 0 else {
-            let failure = SystemFailure(call: "listen")
+            let failure = SocketFailure(call: "listen")
             endpoint.path.map { _ = unlink($0) }
             throw failure
         }
@@ -54,12 +54,12 @@ struct Listener: Sendable {
     }
 
     /// Accepts the next client; nil if it has gone away.
-    func accept() throws(SystemFailure) -> Int32? {
+    func accept() throws(SocketFailure) -> Int32? {
         let accepted = caf_test_accept(descriptor)
         if accepted >= 0 { return accepted }
         // EINVAL: the listener was shut down; the next `hasClient()` says so.
         if [EINTR, EAGAIN, ECONNABORTED, EPROTO, EINVAL].contains(errno) { return nil }
-        throw SystemFailure(call: "accept4")
+        throw SocketFailure(call: "accept4")
     }
 
     /// Refuses new clients and wakes the accept thread.

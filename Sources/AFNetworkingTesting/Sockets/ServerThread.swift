@@ -11,13 +11,13 @@ struct ServerThread: Sendable, Hashable {
     private let handle: pthread_t
 
     /// Starts `body` on a new thread. Throws if the system has no thread left.
-    init(named name: String, body: @escaping @Sendable () -> Void) throws(SystemFailure) {
+    init(named name: String, body: @escaping @Sendable () -> Void) throws(SocketFailure) {
         let start = Unmanaged.passRetained(ThreadStart(name: name, body: body))
         var thread = pthread_t()
         let result = caf_test_thread_start(&thread, Self.stackBytes, runServerThread, start.toOpaque())
         guard result == 0 else {
             start.release()
-            throw SystemFailure(call: "pthread_create", code: result)
+            throw SocketFailure(call: "pthread_create", code: result)
         }
         handle = thread
     }

@@ -10,7 +10,7 @@ struct SocketEndpoint: Sendable, Equatable {
         (self.family, path, self.bytes) = (family, nil, bytes)
     }
 
-    init(_ address: ListenAddress) throws(SystemFailure) {
+    init(_ address: ListenAddress) throws(SocketFailure) {
         switch address {
         case .ipv4Loopback(let port):
             var socketAddress = sockaddr_in()
@@ -33,7 +33,7 @@ struct SocketEndpoint: Sendable, Equatable {
             let text = Array(name.utf8)
             // A zero byte would end the name early, and an empty name means an unnamed socket.
             guard !text.isEmpty, text.count < capacity, !text.contains(0) else {
-                throw SystemFailure(call: "bind", code: text.count < capacity ? EINVAL : ENAMETOOLONG)
+                throw SocketFailure(call: "bind", code: text.count < capacity ? EINVAL : ENAMETOOLONG)
             }
             withUnsafeMutableBytes(of: &socketAddress.sun_path) { $0.copyBytes(from: text) }
             (family, path, bytes) = (AF_UNIX, name, Self.bytes(of: socketAddress))

@@ -13,7 +13,7 @@ final class ServerCore: Sendable {
     let listener: Listener
     let lock = Lock(ServerState())
 
-    init(listener: Listener, tls: TLSContext?, options: TestServerOptions) {
+    init(listener: Listener, tls: ServerTLSContext?, options: TestServerOptions) {
         self.listener = listener
         self.options = options
         lock.change { $0.tls = tls }
@@ -21,7 +21,7 @@ final class ServerCore: Sendable {
 
     // MARK: - Instructions
 
-    func add(_ route: Route) {
+    func add(_ route: ServerRoute) {
         lock.change { state in
             let same = state.routes.firstIndex { $0.method == route.method && $0.pattern == route.pattern }
             if let same {

@@ -10,14 +10,14 @@ struct ServerState: Sendable {
 
     // MARK: Instructions
 
-    var routes: [Route] = []
+    var routes: [ServerRoute] = []
     var queue: ArraySlice<ServerReply> = []
     var nextScripts: ArraySlice<[ScriptStep]> = []
     var numberedScripts: [Int: [ScriptStep]] = [:]
     var scriptForEvery: [ScriptStep]?
     var signals: Set<String> = []
     /// The TLS settings of connections that are accepted from now on; nil for plain HTTP.
-    var tls: TLSContext?
+    var tls: ServerTLSContext?
 
     // MARK: Records
 

@@ -17,7 +17,7 @@ protocol TLSTransport: AnyObject {
 /// OpenSSL reads from and writes to memory. This class moves the bytes between memory and the socket, so that
 /// each byte is counted and none raises SIGPIPE. Belongs to one connection thread.
 final class TLSConnection {
-    let context: TLSContext
+    let context: ServerTLSContext
     let ssl: OpaquePointer
     private(set) var handshake = RecordedHandshake()
     private(set) var isEstablished = false
@@ -36,7 +36,7 @@ final class TLSConnection {
     /// OpenSSL reads it after the ALPN callback has returned.
     private let protocolName = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 255)
 
-    init?(context: TLSContext, on transport: any TLSTransport) {
+    init?(context: ServerTLSContext, on transport: any TLSTransport) {
         guard let ssl = context.makeConnection() else { return nil }
         guard let input = BIO_new(BIO_s_mem()), let output = BIO_new(BIO_s_mem()) else {
             SSL_free(ssl)
@@ -55,7 +55,7 @@ final class TLSConnection {
         protocolName.deallocate()
     }
 
-    /// The connection of an `SSL`. Nil while `TLSContext` checks its credentials.
+    /// The connection of an `SSL`. Nil while `ServerTLSContext` checks its credentials.
     static func of(_ ssl: OpaquePointer) -> TLSConnection? {
         SSL_get_ex_data(ssl, 0).map { Unmanaged<TLSConnection>.fromOpaque($0).takeUnretainedValue() }
     }

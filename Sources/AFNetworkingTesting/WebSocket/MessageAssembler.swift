@@ -1,12 +1,12 @@
 /// Puts the messages of a client together from its frames, and checks what RFC 6455 and RFC 7692 ask of them.
 struct MessageAssembler {
-    private var inflater: MessageInflater?
+    private var inflater: ClientMessageInflater?
     /// The opcode of the message that has begun.
     private var opcode: ServerFrame.Opcode?
     private var isCompressed = false
     private var bytes: [UInt8] = []
 
-    init(inflater: MessageInflater?) {
+    init(inflater: ClientMessageInflater?) {
         self.inflater = inflater
     }
 

@@ -21,9 +21,9 @@ extension ServerReply {
         script: @escaping @Sendable (ServerWebSocket) throws -> Void
     ) -> ServerReply {
         ServerReply(status: 101).changed { reply in
-            reply.delivery.completion = { WebSocketHandshake(request: $1, options: options).complete($0) }
+            reply.delivery.completion = { WebSocketAcceptance(request: $1, options: options).complete($0) }
             reply.delivery.successor = { stream, early, request throws(ConnectionEnd) in
-                let handshake = WebSocketHandshake(request: request, options: options)
+                let handshake = WebSocketAcceptance(request: request, options: options)
                 let socket = ServerWebSocket(stream: stream, early: early, handshake: handshake)
                 do {
                     try script(socket)

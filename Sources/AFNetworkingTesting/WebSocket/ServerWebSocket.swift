@@ -37,16 +37,16 @@ public final class ServerWebSocket {
     private let stream: any SwitchedStream
     private var reader: FrameReader
     private var assembler: MessageAssembler
-    private var deflater: MessageDeflater?
+    private var deflater: ServerMessageDeflater?
 
-    init(stream: any SwitchedStream, early: [UInt8], handshake: WebSocketHandshake) {
+    init(stream: any SwitchedStream, early: [UInt8], handshake: WebSocketAcceptance) {
         self.stream = stream
         request = handshake.request
         subprotocol = handshake.subprotocol
         compression = handshake.compression
         reader = FrameReader(stream: stream, early: early)
-        assembler = MessageAssembler(inflater: compression.map { MessageInflater($0) })
-        deflater = compression.map { MessageDeflater($0) }
+        assembler = MessageAssembler(inflater: compression.map { ClientMessageInflater($0) })
+        deflater = compression.map { ServerMessageDeflater($0) }
     }
 
     // MARK: - Receiving

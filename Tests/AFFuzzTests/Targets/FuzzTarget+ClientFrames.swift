@@ -40,7 +40,7 @@ extension FuzzTarget {
 
         init(_ pieces: [[UInt8]], _ parameters: DeflateParameters?, limit: Int) {
             var reader = FrameReader(stream: PiecedStream(pieces), early: [])
-            var assembler = MessageAssembler(inflater: parameters.map { AFNetworkingTesting.MessageInflater($0) })
+            var assembler = MessageAssembler(inflater: parameters.map { ClientMessageInflater($0) })
             do {
                 while let frame = try reader.next(limit: limit) {
                     frames.append(frame)

@@ -1,7 +1,7 @@
 import CAFZlib
 
 /// Decompresses the messages of the client (RFC 7692 section 7.2.2).
-struct MessageInflater {
+struct ClientMessageInflater {
     private let windowBits: Int
     private let keepsContext: Bool
     private var history: [UInt8] = []

@@ -1,5 +1,5 @@
 /// A handler, and the requests that it answers.
-struct Route: Sendable {
+struct ServerRoute: Sendable {
     /// "*" means every method.
     let method: String
     let pattern: RoutePattern
@@ -17,7 +17,7 @@ enum Responder: Sendable {
     /// A reply that is known already.
     case reply(ServerReply)
     /// A route, with the values of its pattern's captures.
-    case route(Route, parameters: [String: String])
+    case route(ServerRoute, parameters: [String: String])
     /// No route and no enqueued reply; the reply says so.
     case unanswered(ServerReply)
 }

@@ -8,7 +8,7 @@ struct TLSSetUpFailure: Error, Sendable {
 }
 
 /// A `ServerTLS` as an `SSL_CTX`, which the connections of a server share.
-final class TLSContext: Sendable {
+final class ServerTLSContext: Sendable {
     let settings: ServerTLS
     private let object: OpenSSLObject
 
@@ -129,7 +129,7 @@ func certificateIsNeeded(_ ssl: OpaquePointer?, _: UnsafeMutableRawPointer?) -> 
     guard let ssl, let connection = TLSConnection.of(ssl) else { return 0 }
     // Without a certificate, suites without authentication may still work.
     guard let credential = connection.context.credential(for: connection.handshake.serverName) else { return 1 }
-    return TLSContext.use(credential, on: ssl) ? 1 : 0
+    return ServerTLSContext.use(credential, on: ssl) ? 1 : 0
 }
 
 func protocolIsNeeded(

@@ -1,7 +1,7 @@
 internal import CAFOpenSSL
 
 /// The hash functions of Digest authentication and of WebSocket.
-enum MessageDigest {
+enum HashFunctions {
     /// In lower-case hexadecimal.
     static func hex(_ name: String, of bytes: [UInt8]) -> String { hex(self.bytes(name, of: bytes)) }
 

@@ -1,7 +1,7 @@
 import Foundation
 
 /// What a request for WebSocket and the server's options make of each other (RFC 6455 section 4.2).
-struct WebSocketHandshake {
+struct WebSocketAcceptance {
     let request: RecordedRequest
     let options: ServerWebSocketOptions
 
@@ -21,7 +21,7 @@ struct WebSocketHandshake {
     /// The reply with the fields of the handshake, or a refusal.
     func complete(_ reply: ServerReply) -> ServerReply {
         guard let key else { return refusal }
-        let accept = MessageDigest.bytes("SHA1", of: Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8))
+        let accept = HashFunctions.bytes("SHA1", of: Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8))
         let fields = [
             ("Upgrade", "websocket"), ("Connection", "Upgrade"),
             ("Sec-WebSocket-Accept", Data(accept).base64EncodedString()),

@@ -1,41 +1,43 @@
 import Foundation
 
 /// A JSON document as text. Members keep their order, so that replies depend on the test only.
-struct JSONText: Sendable {
+struct JSONDocument: Sendable {
     let text: String
 
-    static let null = JSONText(text: "null")
+    static let null = JSONDocument(text: "null")
 
-    static func bool(_ value: Bool) -> JSONText { JSONText(text: value ? "true" : "false") }
+    static func bool(_ value: Bool) -> JSONDocument { JSONDocument(text: value ? "true" : "false") }
 
-    static func number(_ value: Int) -> JSONText { JSONText(text: String(value)) }
+    static func number(_ value: Int) -> JSONDocument { JSONDocument(text: String(value)) }
 
-    static func string(_ value: String) -> JSONText {
+    static func string(_ value: String) -> JSONDocument {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .withoutEscapingSlashes
         // A string of Swift always has a form in JSON.
         let data = (try? encoder.encode(value)) ?? Data("null".utf8)
-        return JSONText(text: String(decoding: data, as: UTF8.self))
+        return JSONDocument(text: String(decoding: data, as: UTF8.self))
     }
 
     /// A document of a client as it came; nil if it is none.
-    static func document(_ data: Data) -> JSONText? {
+    static func document(_ data: Data) -> JSONDocument? {
         guard let text = String(validating: data, as: UTF8.self),
             (try? JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed)) != nil
         else { return nil }
-        return JSONText(text: text)
+        return JSONDocument(text: text)
     }
 
-    static func array(_ values: [JSONText]) -> JSONText {
-        JSONText(text: "[" + values.map(\.text).joined(separator: ", ") + "]")
+    static func array(_ values: [JSONDocument]) -> JSONDocument {
+        JSONDocument(text: "[" + values.map(\.text).joined(separator: ", ") + "]")
     }
 
-    static func object(_ members: [(name: String, value: JSONText)]) -> JSONText {
-        JSONText(text: "{" + members.map { "\(string($0.name).text): \($0.value.text)" }.joined(separator: ", ") + "}")
+    static func object(_ members: [(name: String, value: JSONDocument)]) -> JSONDocument {
+        JSONDocument(
+            text: "{" + members.map { "\(string($0.name).text): \($0.value.text)" }.joined(separator: ", ") + "}"
+        )
     }
 
     /// An object of names and values. A name that occurs several times has an array.
-    static func grouped(_ pairs: [(name: String, value: String)]) -> JSONText {
+    static func grouped(_ pairs: [(name: String, value: String)]) -> JSONDocument {
         var order: [String] = []
         var values: [String: [String]] = [:]
         for (name, value) in pairs {

@@ -1,7 +1,7 @@
 import CAFZlib
 
 /// Compresses the messages of the server (RFC 7692 section 7.2.1).
-struct MessageDeflater {
+struct ServerMessageDeflater {
     private let parameters: DeflateParameters
     private var stream: Deflate
 

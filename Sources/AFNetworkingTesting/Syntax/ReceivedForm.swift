@@ -1,5 +1,5 @@
 /// The body of a form: its fields and its files.
-struct FormBody: Sendable {
+struct ReceivedForm: Sendable {
     /// A file of a multipart form.
     struct File: Sendable {
         let name: String
