@@ -61,7 +61,8 @@ final class CacheAccess: TimerTarget {
 
     /// Whether the response to a request might have to be stored, or might replace a stored one. Quick as well.
     func mayStore(answerTo request: WireRequest) -> Bool {
-        store != nil && request.head.method == "GET" && !request.opensWebSocket
+        guard let store, request.head.method == "GET", !request.opensWebSocket else { return false }
+        return store.bodyLimit > 0 || store.mayHoldOutdated
     }
 
     /// The time of an instant of the loop's clock, on both clocks.

@@ -555,6 +555,15 @@ extension CacheTests {
             #expect(try shown(own) === own)
         }
 
+        @Test func `a cache that holds nothing and has no room takes no answer, until it has`() throws {
+            let virtual = CacheAccessScene()
+            let request = try frozen()
+            virtual.cache.memoryCapacity = 0
+            #expect(try !virtual.onLoop { $0.mayStore(answerTo: request) })
+            virtual.cache.memoryCapacity = 1 << 20
+            #expect(try virtual.onLoop { $0.mayStore(answerTo: request) })
+        }
+
         @Test func `an access without a cache lets everything pass`() throws {
             let virtual = CacheAccessScene()
             let question = virtual.question(try frozen())
