@@ -1,5 +1,5 @@
 /// Delegate methods that save the session work if the delegate does without them.
-enum OptionalMethod {
+enum OptionalMethod: UInt32 {
     case receivedResponse
     case collectedMetrics
     case receivedSessionChallenge

@@ -4,20 +4,30 @@
 /// it is called. From then on the session does not call it any more: a response does not wait for a delegate that has
 /// no method to judge it.
 struct OptionalMethods {
-    private struct Key: Hashable {
-        let method: OptionalMethod
-        let type: ObjectIdentifier
-    }
-
-    private var missing: Set<Key> = []
+    /// The methods of each class, a bit for each.
+    private var missing: [ObjectIdentifier: UInt32] = [:]
+    /// The class that was asked about last: most sessions have one.
+    private var latest: (type: ObjectIdentifier, missing: UInt32)?
 
     /// True if that was not known before.
     @discardableResult
     mutating func noteMissing(_ method: OptionalMethod, in type: AnyClass) -> Bool {
-        missing.insert(Key(method: method, type: ObjectIdentifier(type))).inserted
+        let former = missing[ObjectIdentifier(type), default: 0]
+        missing[ObjectIdentifier(type)] = former | method.bit
+        latest = nil
+        return former & method.bit == 0
     }
 
-    func isMissing(_ method: OptionalMethod, in object: AnyObject) -> Bool {
-        !missing.isEmpty && missing.contains(Key(method: method, type: ObjectIdentifier(type(of: object))))
+    mutating func isMissing(_ method: OptionalMethod, in object: AnyObject) -> Bool {
+        guard !missing.isEmpty else { return false }
+        let type = ObjectIdentifier(type(of: object))
+        if let latest, latest.type == type { return latest.missing & method.bit != 0 }
+        let methods = missing[type, default: 0]
+        latest = (type, methods)
+        return methods & method.bit != 0
     }
+}
+
+extension OptionalMethod {
+    fileprivate var bit: UInt32 { 1 << rawValue }
 }
