@@ -20,6 +20,8 @@ final class Load {
     @exclusivity(unchecked) private(set) var handle: URLSessionTask?
     /// The task's own delegate, if it has one; as a pair with the session's, if there is one.
     @exclusivity(unchecked) private(set) var listener: (any URLSessionTaskDelegate)?
+    /// The same, if it takes the bodies of responses.
+    @exclusivity(unchecked) private(set) var dataListener: (any URLSessionDataDelegate)?
     @exclusivity(unchecked) var transfer: Transfer?
     /// In place of the transfer, if its connection goes on without it.
     @exclusivity(unchecked) var concluded: ConcludedTransfer?
@@ -143,6 +145,7 @@ final class Load {
     private func adopt(_ task: URLSessionTask, order: URLSessionTask.Order) {
         handle = task
         listener = order.delegate.map { listener(for: $0) }
+        dataListener = listener(as: (any URLSessionDataDelegate).self)
         keepsMetrics = order.keepsMetrics
         priority = order.priority
         session.add(self)
@@ -291,6 +294,7 @@ final class Load {
         trace = nil
         handle = nil
         listener = nil
+        dataListener = nil
         // Release them at the very end: their `deinit` is the program's code.
         withExtendedLifetime(listeners) {}
     }

@@ -2,6 +2,14 @@ import AFTransport
 import AFWire
 import Foundation
 
+extension Load {
+    /// The delegate for the bodies of responses, and the handle to call it with.
+    var dataDelegate: (delegate: any URLSessionDataDelegate, task: URLSessionDataTask)? {
+        guard let task = handle as? URLSessionDataTask else { return nil }
+        return (dataListener ?? session.dataDelegate).map { ($0, task) }
+    }
+}
+
 // What follows from what a step sees of a load.
 
 extension LoadView {
@@ -10,12 +18,6 @@ extension LoadView {
     var taskDelegate: (delegate: any URLSessionTaskDelegate, task: URLSessionTask)? {
         guard let handle, let delegate = listener ?? session.taskDelegate else { return nil }
         return (delegate, handle)
-    }
-
-    /// The same for the bodies of responses.
-    var dataDelegate: (delegate: any URLSessionDataDelegate, task: URLSessionDataTask)? {
-        guard let task = handle as? URLSessionDataTask else { return nil }
-        return (listener(as: (any URLSessionDataDelegate).self) ?? session.dataDelegate).map { ($0, task) }
     }
 
     /// The task's own delegate.

@@ -103,7 +103,7 @@ final class DelegateConsumer: TaskConsumer {
         switch disposition {
         case .cancel: load.fail(.cancelled)
         case .allow:
-            announce(of: load)
+            if let listener = load.dataDelegate { announce(of: load, to: listener) }
             load.unpause(.unanswered)
             load.completeIfHeld()
         case .becomeDownload: load.becomeDownload(after: takeChunks())
@@ -120,7 +120,7 @@ final class DelegateConsumer: TaskConsumer {
             body.append(bytes, of: load)
             return reportAdvance(of: load)
         }
-        guard load.dataDelegate != nil else { return }
+        guard let listener = load.dataDelegate else { return }
         let loan = load.session.world.readBuffer.value.lend(bytes)
         let isFull = mailbox.withLock { mailbox in
             if let loan {
@@ -133,7 +133,7 @@ final class DelegateConsumer: TaskConsumer {
         }
         if isFull { load.pause(.backPressure) }
         guard !isHolding else { return }
-        announce(of: load)
+        announce(of: load, to: listener)
         // The server goes on sending, so it would be long before the loop is quiet.
         if isFull { load.session.outbox.hurry() }
     }
@@ -159,13 +159,15 @@ final class DelegateConsumer: TaskConsumer {
 
     // MARK: - The mailbox
 
-    private func announce(of load: Load) {
+    private func announce(of load: Load, to listener: (delegate: any URLSessionDataDelegate, task: URLSessionDataTask))
+    {
         let needsAnnouncement = mailbox.withLock { mailbox in
             guard mailbox.count > 0, !mailbox.isAnnounced else { return false }
             mailbox.isAnnounced = true
             return true
         }
-        guard needsAnnouncement, let (delegate, task) = load.dataDelegate else { return }
+        guard needsAnnouncement else { return }
+        let (delegate, task) = listener
         let bound = LoopBound(confined: load, on: load.session.loop)
         load.session.outbox.post(
             .block { [mailbox] in
