@@ -60,6 +60,7 @@ public final class EventLoop: @unchecked Sendable {
     // overlapping accesses, and a sixth of all instructions of a request saved (Docs/Internals/Performance.md).
     @exclusivity(unchecked) private var latest: LoopInstant
     @exclusivity(unchecked) private var turns: UInt64 = 0
+    @exclusivity(unchecked) private var presentMode: LoopModes = .default
     @exclusivity(unchecked) private var jobs = WorkList<Job>()
     @exclusivity(unchecked) private var heldJobs: [Job] = []
     @exclusivity(unchecked) private var arrivedJobs: [Job] = []
@@ -164,6 +165,9 @@ public final class EventLoop: @unchecked Sendable {
 
     package var isOnLoop: Bool { owner.load(ordering: .relaxed) == currentThread() }
 
+    /// Whether the calling thread runs the loop, in one of these modes.
+    package func isRunning(in modes: LoopModes) -> Bool { isOnLoop && !modes.isDisjoint(with: presentMode) }
+
     @usableFromInline
     package func preconditionOnLoop() {
         precondition(isOnLoop, "loop-confined state used on another thread")
@@ -193,7 +197,12 @@ public final class EventLoop: @unchecked Sendable {
     ///   has brought about may be all there was to wait for.
     private func takeTurn(in mode: LoopModes, until limit: LoopInstant?, unless isDone: () -> Bool) {
         let outer = owner.exchange(currentThread(), ordering: .relaxed)
-        defer { owner.store(outer, ordering: .relaxed) }
+        let outerMode = presentMode
+        presentMode = mode
+        defer {
+            presentMode = outerMode
+            owner.store(outer, ordering: .relaxed)
+        }
 
         // The thread starts with the first job, which may come long after the loop was made.
         if turns == 0 { latest = poller.now }

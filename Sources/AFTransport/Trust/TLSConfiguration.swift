@@ -56,6 +56,15 @@ public struct TLSConfiguration: Sendable {
     public init() {}
 }
 
+/// A configuration behind a reference, for a value that seldom has one: to copy it costs as much as to copy a reference.
+package final class HeldTLSConfiguration: Sendable {
+    package let configuration: TLSConfiguration
+
+    package init(_ configuration: TLSConfiguration) {
+        self.configuration = configuration
+    }
+}
+
 extension TLSConfiguration {
     package var parameters: TLSParameters {
         var parameters = TLSParameters()

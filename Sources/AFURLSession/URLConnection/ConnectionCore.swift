@@ -12,13 +12,17 @@ import Foundation
 ///      │  session              │       │ the first event is the question what to send
 ///      └───────────────────────┼───────┘
 /// ```
+///
+/// A connection that is scheduled on the network thread has its delegate called there and then: no event waits.
 final class ConnectionCore: Sendable {
     /// How many bytes may wait for the delegate before the task is suspended.
     static let highWater = 256 << 10
 
     private enum Stage {
         case idle
-        /// Started; the delegate has not answered yet which request to send.
+        /// Started; the delegate has not been asked yet which request to send.
+        case starting
+        /// It has not answered yet.
         case asking
         case loading
         case over
@@ -31,24 +35,33 @@ final class ConnectionCore: Sendable {
         var connection: URLConnection?
         var task: URLSessionTask?
         var lastRequest: URLRequest?
-        /// The events; the delegate has heard those before `next`.
+        /// The events that wait for the delegate, which has heard those before `next`.
         var events: [ConnectionEvent] = []
         var next = 0
         var waitingBytes = 0
         /// Nil for the standard configuration.
-        var tls: TLSConfiguration?
-        var scheduler: (any DeliveryScheduler)?
+        var tls: HeldTLSConfiguration?
+        var place: DeliveryPlace?
+        /// The number of the present place, and the latest one that was given.
         var schedule = 0
+        var latestSchedule = 0
         /// Whether a delivery is on its way, or the present one will look again.
         var isAnnounced = false
         var isDelivering = false
         /// Whether the core has suspended the task. Changed on the loop only.
         var isTaskHeldUp = false
+        /// Splits a body that stands for several responses. Used on the loop only.
+        var parts: MixedReplaceReader?
+        var hasRefusedChallenge = false
 
-        var hasEvents: Bool { next < events.count }
+        var hasEvents: Bool { stage == .starting || next < events.count }
 
         mutating func takeEvent() -> ConnectionEvent? {
-            guard hasEvents else { return nil }
+            if stage == .starting {
+                stage = .asking
+                return .begins
+            }
+            guard next < events.count else { return nil }
             defer {
                 next += 1
                 if next == events.count {
@@ -63,12 +76,28 @@ final class ConnectionCore: Sendable {
             return event
         }
 
+        /// Where to wake the connection; nil if nothing waits, or a delivery is on its way.
+        mutating func announce() -> Wake? {
+            guard hasEvents, !isAnnounced, !isDelivering, let place else { return nil }
+            isAnnounced = true
+            return Wake(place: place, schedule: schedule)
+        }
+
+        func taken(_ event: ConnectionEvent, connection: URLConnection) -> Taken {
+            Taken(event: event, listener: listener, connection: connection, schedule: schedule, isHeldUp: isTaskHeldUp)
+        }
+
         /// Ends the connection, and returns everything whose `deinit` may run code: release it outside the lock.
         mutating func end() -> State {
-            let former = self
-            self = State(stage: .over, lastRequest: former.lastRequest)
+            var former = State(stage: .over, lastRequest: task?.currentRequest ?? lastRequest)
+            swap(&self, &former)
             return former
         }
+    }
+
+    private struct Wake {
+        let place: DeliveryPlace
+        let schedule: Int
     }
 
     let originalRequest: URLRequest
@@ -83,7 +112,7 @@ final class ConnectionCore: Sendable {
 
     deinit {
         // A run loop would keep its timer.
-        state.withLock { $0.scheduler }?.close()
+        state.withLock { $0.place }?.close()
     }
 
     var currentRequest: URLRequest {
@@ -95,8 +124,8 @@ final class ConnectionCore: Sendable {
     var firstRequest: URLRequest { state.withLock { $0.task }?.originalRequest ?? originalRequest }
 
     var tls: TLSConfiguration? {
-        get { state.withLock { $0.tls } }
-        set { state.set(\.tls, newValue) }
+        get { state.withLock { $0.tls }?.configuration }
+        set { state.set(\.tls, newValue.map(HeldTLSConfiguration.init)) }
     }
 
     /// How many bytes the delegate has not heard of.
@@ -104,30 +133,35 @@ final class ConnectionCore: Sendable {
 
     // MARK: - Scheduling
 
-    private func replaceScheduler(_ make: (_ schedule: Int) -> (any DeliveryScheduler)?) {
+    private func replacePlace(_ make: (_ schedule: Int) -> DeliveryPlace?) {
         let schedule = state.withLock { state in
-            state.schedule += 1
-            return state.schedule
+            state.latestSchedule += 1
+            return state.latestSchedule
         }
         let made = make(schedule)
-        let (former, wakes) = state.withLock { state -> ((any DeliveryScheduler)?, Bool) in
+        let (former, wake) = state.withLock { state -> (DeliveryPlace?, Wake?) in
             // Another thread has scheduled it since, or the connection is over.
-            guard state.schedule == schedule, state.stage != .over else { return (made, false) }
-            let former = state.scheduler
-            state.scheduler = made
-            state.isAnnounced = made != nil && state.hasEvents && !state.isDelivering
-            return (former, state.isAnnounced)
+            guard state.latestSchedule == schedule, state.stage != .over else { return (made, nil) }
+            let former = state.place
+            (state.place, state.schedule, state.isAnnounced) = (made, schedule, false)
+            return (former, state.announce())
         }
         former?.close()
-        if wakes { made?.wake(self) }
+        self.wake(wake)
     }
 
-    private var runLoopScheduler: RunLoopScheduler? { state.withLock { $0.scheduler as? RunLoopScheduler } }
+    private func wake(_ wake: Wake?) {
+        if let wake { wake.place.wake(self, for: wake.schedule, in: sessions.world) }
+    }
+
+    private var runLoopScheduler: RunLoopScheduler? {
+        if case .runLoop(let scheduler)? = state.withLock({ $0.place }) { scheduler } else { nil }
+    }
 
     func schedule(in runLoop: RunLoop, mode: RunLoop.Mode) {
         let former = runLoopScheduler.flatMap { $0.runLoop === runLoop ? $0.modes : nil } ?? []
         guard !former.contains(mode) else { return }
-        replaceScheduler { RunLoopScheduler(runLoop: runLoop, modes: former + [mode], core: self, schedule: $0) }
+        replacePlace { .runLoop(RunLoopScheduler(runLoop: runLoop, modes: former + [mode], core: self, schedule: $0)) }
     }
 
     func unschedule(from runLoop: RunLoop, mode: RunLoop.Mode) {
@@ -135,23 +169,22 @@ final class ConnectionCore: Sendable {
             return
         }
         let rest = scheduler.modes.filter { $0 != mode }
-        replaceScheduler {
-            rest.isEmpty ? nil : RunLoopScheduler(runLoop: runLoop, modes: rest, core: self, schedule: $0)
+        replacePlace {
+            rest.isEmpty ? nil : .runLoop(RunLoopScheduler(runLoop: runLoop, modes: rest, core: self, schedule: $0))
         }
     }
 
     func schedule(on queue: OperationQueue?) {
-        if let queue { return replaceScheduler { QueueScheduler(queue: queue, schedule: $0) } }
-        if state.withLock({ $0.scheduler is QueueScheduler }) { replaceScheduler { _ in nil } }
+        if let queue { return replacePlace { _ in .queue(queue) } }
+        if case .queue? = state.withLock({ $0.place }) { replacePlace { _ in nil } }
     }
 
     func schedule(onNetworkThreadIn modes: [RunLoop.Mode]) {
-        let world = sessions.world
-        replaceScheduler { NetworkScheduler(world: world, modes: LoopModes(modes), schedule: $0) }
+        let modes = LoopModes(modes)
+        replacePlace { _ in .networkThread(modes) }
     }
 
     private func scheduleHere() {
-        guard state.withLock({ $0.scheduler == nil }) else { return }
         // The network thread runs no loop of Foundation's.
         if sessions.world.loop.isOnLoop { return schedule(onNetworkThreadIn: [.default]) }
         schedule(in: .current, mode: .default)
@@ -159,45 +192,83 @@ final class ConnectionCore: Sendable {
 
     // MARK: - Running
 
-    func start(_ connection: URLConnection) {
-        guard state.withLock({ $0.stage == .idle }) else { return }
-        scheduleHere()
-        let isStarted = state.withLock { state in
-            guard state.stage == .idle else { return false }
-            state.stage = .asking
+    func start(_ connection: URLConnection, asksAtOnce: Bool = false) {
+        let (isIdle, needsPlace) = state.withLock { ($0.stage == .idle, $0.place == nil) }
+        guard isIdle else { return }
+        if needsPlace { scheduleHere() }
+        let wake = state.withLock { state -> Wake? in
+            guard state.stage == .idle else { return nil }
+            state.stage = .starting
             state.connection = connection
-            return true
+            return state.announce()
         }
-        if isStarted { post(.begins) }
+        if asksAtOnce, let wake, wake.place.isHere(in: sessions.world) { return deliver(for: wake.schedule) }
+        self.wake(wake)
     }
 
     func cancel() {
         let former = endOnce()
         former?.task?.cancel()
-        former?.scheduler?.close()
+        former?.place?.close()
     }
 
     /// Nil if it has ended before; else everything whose `deinit` may run code.
     private func endOnce() -> State? {
-        state.withLock { state in
-            guard state.stage != .over else { return nil }
-            if let task = state.task { state.lastRequest = task.currentRequest }
-            return state.end()
-        }
+        state.withLock { $0.stage == .over ? nil : $0.end() }
     }
 
     // MARK: - From the network thread
 
+    func receive(_ response: URLResponse) {
+        if let parts = MixedReplaceReader(response) { state.withLock { $0.parts = parts } }
+        post(.response(response))
+    }
+
+    func receive(_ data: Data, of task: URLSessionTask) {
+        guard let parts = state.withLock({ $0.parts }) else { return post(.data(data)) }
+        for event in parts.receive(data) {
+            post(event)
+            if event.isLast { task.cancel() }
+        }
+    }
+
+    func receiveEnd(_ error: (any Error)?) {
+        if let error { return post(.failed(told(error))) }
+        if let rest = state.withLock({ $0.parts })?.finish() { post(.data(rest)) }
+        post(.finished)
+    }
+
+    /// The delegate cancels a challenge.
+    func noteRefusal() { state.withLock { $0.hasRefusedChallenge = true } }
+
+    /// A session reports `cancelled` for a task whose challenge was cancelled; a connection reports that challenge.
+    private func told(_ error: any Error) -> any Error {
+        guard let cancelled = error as? URLError, cancelled.code == .cancelled,
+            state.withLock({ $0.hasRefusedChallenge })
+        else { return error }
+        return URLError(reporting: .userCancelledAuthentication, details: cancelled.userInfo)
+    }
+
+    /// Tells the delegate at once if it is called here, where the session makes its own calls: at the end of a turn, when
+    /// no code of the program runs but what has made the loop run again.
     func post(_ event: ConnectionEvent) {
-        let scheduler = state.withLock { state -> (any DeliveryScheduler)? in
-            guard state.stage == .asking || state.stage == .loading else { return nil }
+        let world = sessions.world
+        let (now, wake) = state.withLock { state -> (Taken?, Wake?) in
+            guard state.stage == .loading, let connection = state.connection else { return (nil, nil) }
+            if !state.hasEvents, !state.isAnnounced, !state.isDelivering, state.place?.isHere(in: world) == true {
+                state.isDelivering = true
+                return (state.taken(event, connection: connection), nil)
+            }
             state.events.append(event)
             state.waitingBytes += event.byteCount
-            guard !state.isAnnounced, !state.isDelivering else { return nil }
-            state.isAnnounced = state.scheduler != nil
-            return state.scheduler
+            return (nil, state.announce())
         }
-        scheduler?.wake(self)
+        if let now {
+            tellAll(from: now)
+        } else {
+            self.wake(wake)
+            adjustFlow()
+        }
     }
 
     /// Suspends the task while too many bytes wait for the delegate, which makes the server wait, and resumes it after
@@ -235,48 +306,49 @@ final class ConnectionCore: Sendable {
             state.isAnnounced = false
             return true
         }
-        guard isOurs else { return }
-        while let (event, listener, connection) = take(for: schedule) {
-            tell(event, listener: listener, connection: connection)
-        }
+        if isOurs, let first = take(for: schedule) { tellAll(from: first) }
     }
 
-    private func take(for schedule: Int) -> (ConnectionEvent, ConnectionListener?, URLConnection)? {
-        let (taken, next) = state.withLock { state -> (Taken?, (any DeliveryScheduler)?) in
+    private func tellAll(from first: Taken) {
+        tell(first)
+        while let next = take(for: first.schedule) { tell(next) }
+    }
+
+    /// The next event; nil if there is none, or it is to be told elsewhere.
+    private func take(for schedule: Int) -> Taken? {
+        let (taken, wake) = state.withLock { state -> (Taken?, Wake?) in
             guard state.schedule == schedule, let connection = state.connection, let event = state.takeEvent() else {
                 state.isDelivering = false
                 // The program has scheduled the connection elsewhere meanwhile: go on there.
-                guard state.hasEvents, !state.isAnnounced else { return (nil, nil) }
-                state.isAnnounced = state.scheduler != nil
-                return (nil, state.scheduler)
+                return (nil, state.announce())
             }
-            return (
-                Taken(event: event, listener: state.listener, connection: connection, isHeldUp: state.isTaskHeldUp), nil
-            )
+            return (state.taken(event, connection: connection), nil)
         }
-        next?.wake(self)
-        guard let taken else { return nil }
-        if taken.isHeldUp { sessions.world.loop.enqueue { [self] in adjustFlow() } }
-        return (taken.event, taken.listener, taken.connection)
+        self.wake(wake)
+        if taken?.isHeldUp == true { sessions.world.loop.enqueue { [self] in adjustFlow() } }
+        return taken
     }
 
     private struct Taken {
         let event: ConnectionEvent
         let listener: ConnectionListener?
         let connection: URLConnection
+        let schedule: Int
         let isHeldUp: Bool
+
+        func hear() { listener?.hear(event, of: connection) }
     }
 
-    private func tell(_ event: ConnectionEvent, listener: ConnectionListener?, connection: URLConnection) {
-        if case .begins = event { return begin(listener, connection: connection) }
-        guard event.isLast else { return listener?.hear(event, of: connection) ?? () }
-        end { listener?.hear(event, of: connection) }
+    private func tell(_ taken: Taken) {
+        if case .begins = taken.event { return begin(taken.listener, connection: taken.connection) }
+        guard taken.event.isLast else { return taken.hear() }
+        end { taken.hear() }
     }
 
     /// Makes the last call after the connection has ended: a delegate that cancels in it cancels nothing.
     private func end(_ lastCall: () -> Void) {
         guard let former = endOnce() else { return }
-        former.scheduler?.close()
+        former.place?.close()
         lastCall()
     }
 

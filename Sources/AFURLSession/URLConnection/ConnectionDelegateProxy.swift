@@ -10,13 +10,6 @@ import Foundation
 final class ConnectionDelegateProxy<Delegate: AnyObject>: ConnectionSessionDelegate {
     private let core: ConnectionCore
     let trustJudge: TrustJudge
-    private let state = Lock(State())
-
-    private struct State {
-        /// Splits a body that stands for several responses.
-        var parts: MixedReplaceReader?
-        var hasRefusedChallenge = false
-    }
 
     init(core: ConnectionCore, judge: TrustJudge) {
         self.core = core
@@ -29,20 +22,13 @@ final class ConnectionDelegateProxy<Delegate: AnyObject>: ConnectionSessionDeleg
         didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
-        let parts = MixedReplaceReader(response)
-        state.withLock { $0.parts = parts }
-        core.post(.response(response))
+        core.receive(response)
         // See `SessionSettings.allowsEveryResponse`.
         completionHandler(.allow)
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-        defer { core.adjustFlow() }
-        guard let events = state.withLock({ $0.parts?.receive(data) }) else { return core.post(.data(data)) }
-        for event in events {
-            core.post(event)
-            if event.isLast { dataTask.cancel() }
-        }
+        core.receive(data, of: dataTask)
     }
 
     func urlSession(
@@ -65,13 +51,13 @@ final class ConnectionDelegateProxy<Delegate: AnyObject>: ConnectionSessionDeleg
             return completionHandler(.performDefaultHandling, nil)
         }
         let isAnswered = Lock(false)
-        let sender = CompletionSender { [state] disposition, credential in
+        let sender = CompletionSender { [core] disposition, credential in
             let isFirst = isAnswered.withLock { isAnswered in
                 defer { isAnswered = true }
                 return !isAnswered
             }
             guard isFirst else { return }
-            if disposition == .cancelAuthenticationChallenge { state.withLock { $0.hasRefusedChallenge = true } }
+            if disposition == .cancelAuthenticationChallenge { core.noteRefusal() }
             completionHandler(disposition, credential)
         }
         core.post(.challenge(URLAuthenticationChallenge(authenticationChallenge: challenge, sender: sender)))
@@ -107,16 +93,7 @@ final class ConnectionDelegateProxy<Delegate: AnyObject>: ConnectionSessionDeleg
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        if error == nil, let rest = state.withLock({ $0.parts?.finish() }) { core.post(.data(rest)) }
-        core.post(error.map { .failed(told($0)) } ?? .finished)
-    }
-
-    /// A session reports `cancelled` for a task whose challenge was cancelled; a connection reports that challenge.
-    private func told(_ error: any Error) -> any Error {
-        guard let cancelled = error as? URLError, cancelled.code == .cancelled,
-            state.withLock({ $0.hasRefusedChallenge })
-        else { return error }
-        return URLError(reporting: .userCancelledAuthentication, details: cancelled.userInfo)
+        core.receiveEnd(error)
     }
 
     // MARK: - Downloads
@@ -140,7 +117,7 @@ final class ConnectionDelegateProxy<Delegate: AnyObject>: ConnectionSessionDeleg
         return session.makeDownloadTask(
             request,
             fileReceiver: .waiter { [self] url, _, error in
-                guard let url else { return core.post(.failed(error.map(told) ?? URLError(.unknown))) }
+                guard let url else { return core.receiveEnd(error ?? URLError(.unknown)) }
                 core.post(.downloaded(ConnectionFile(url: url, in: world)))
                 core.post(.finished)
             }

@@ -210,18 +210,15 @@ struct MixedReplaceParser: Sendable {
 }
 
 /// Turns one response with a `multipart/x-mixed-replace` body into a response for each part.
-struct MixedReplaceReader: Sendable {
+final class MixedReplaceReader {
     private let response: HTTPURLResponse
     private let url: URL
     private var parser: MixedReplaceParser
 
     /// Nil for responses of other types, and for those without a boundary.
     init?(_ response: URLResponse) {
-        guard let response = response as? HTTPURLResponse, let url = response.url,
-            let type = response.headers.firstValue(
-                of: "Content-Type",
-                as: { MediaType($0, of: "multipart/x-mixed-replace") }
-            ),
+        guard let response = response as? HTTPURLResponse,
+            let type = response.headers.contentType(of: "multipart/x-mixed-replace"), let url = response.url,
             let boundary = type.parameters.first(where: { $0.name == "boundary" })?.value,
             let parser = MixedReplaceParser(boundary: boundary)
         else { return nil }
@@ -231,7 +228,7 @@ struct MixedReplaceReader: Sendable {
     }
 
     /// The delegate's events for bytes of the body. A failure comes last.
-    mutating func receive(_ data: Data) -> [ConnectionEvent] {
+    func receive(_ data: Data) -> [ConnectionEvent] {
         do throws(MixedReplaceParser.Failure) {
             return try parser.receive(data).map(event)
         } catch {
@@ -243,7 +240,7 @@ struct MixedReplaceReader: Sendable {
         }
     }
 
-    mutating func finish() -> Data? { parser.finish() }
+    func finish() -> Data? { parser.finish() }
 
     private func event(_ piece: MixedReplaceParser.Piece) -> ConnectionEvent {
         switch piece {

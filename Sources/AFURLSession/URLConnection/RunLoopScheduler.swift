@@ -2,55 +2,6 @@ import AFLoop
 import Dispatch
 import Foundation
 
-/// Reaches, from the network thread, the place where a connection calls its delegate.
-///
-/// Each has the number of its schedule: the connection may have another by now. The connection holds it, and so none of
-/// them holds the connection; a weak reference costs a table beside the connection, through which each count goes.
-protocol DeliveryScheduler: AnyObject, Sendable {
-    /// Makes the connection deliver there, once or more, at a time when no code of it runs. From any thread.
-    func wake(_ core: ConnectionCore)
-    /// The connection needs it no longer.
-    func close()
-}
-
-/// Calls the delegate on the network thread.
-final class NetworkScheduler: DeliveryScheduler {
-    private let world: World
-    private let modes: LoopModes
-    private let schedule: Int
-
-    init(world: World, modes: LoopModes, schedule: Int) {
-        self.world = world
-        self.modes = modes
-        self.schedule = schedule
-    }
-
-    func wake(_ core: ConnectionCore) {
-        // Without a network thread there is only the caller's.
-        guard world.unavailability() == nil else { return core.deliver(for: schedule) }
-        world.loop.enqueue(in: modes) { [schedule] in core.deliver(for: schedule) }
-    }
-
-    func close() {}
-}
-
-/// Calls the delegate on a queue.
-final class QueueScheduler: DeliveryScheduler {
-    private let queue: OperationQueue
-    private let schedule: Int
-
-    init(queue: OperationQueue, schedule: Int) {
-        self.queue = queue
-        self.schedule = schedule
-    }
-
-    func wake(_ core: ConnectionCore) {
-        queue.addOperation(CallbackOperation(block: { [schedule] in core.deliver(for: schedule) }))
-    }
-
-    func close() {}
-}
-
 // Unchecked: another thread may use Foundation's run loops and timers in the few ways used here. Their Core Foundation
 // locks itself, and setting a timer's date wakes the loop that waits for it.
 /// Calls the delegate on a run loop of Foundation's.
@@ -58,7 +9,7 @@ final class QueueScheduler: DeliveryScheduler {
 /// Only one thing wakes a sleeping run loop on Linux: another thread moves the date of a timer. Each connection has one
 /// timer, in its modes; so a loop with a connection also has something to wait for. For the main loop it uses the main
 /// queue where it can: a program with an `async` main does not run the loop.
-final class RunLoopScheduler: DeliveryScheduler, @unchecked Sendable {
+final class RunLoopScheduler: @unchecked Sendable {
     private enum WakingTimer {
         case own(RunLoopTimer)
         /// For the loop of another thread, which only Foundation can reach.

@@ -91,6 +91,12 @@ open class URLConnection: NSObject, @unchecked Sendable {
         core.start(self)
     }
 
+    /// Starts the connection. If that is done where the delegate is called, the delegate hears at once what it is asked
+    /// first.
+    package func startHere() {
+        core.start(self, asksAtOnce: true)
+    }
+
     /// Ends the connection without a call to the delegate, and releases the delegate. Does nothing if the connection
     /// has ended.
     ///
@@ -147,11 +153,13 @@ open class URLConnection: NSObject, @unchecked Sendable {
 
 extension LoopModes {
     init(_ modes: [RunLoop.Mode]) {
-        self = modes.reduce(into: []) { result, mode in
+        // Not `[]`, which the library for sets makes one element after the other.
+        self.init(rawValue: 0)
+        for mode in modes {
             switch mode {
-            case .default: result.formUnion(.default)
-            case .common: result.formUnion(.common)
-            default: result.formUnion(.tracking)
+            case .common: formUnion(.common)
+            case .default: formUnion(.default)
+            default: formUnion(.tracking)
             }
         }
     }

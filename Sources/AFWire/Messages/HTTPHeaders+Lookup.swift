@@ -24,6 +24,11 @@ extension HTTPHeaders {
         }
     }
 
+    /// The first `Content-Type`, if it is of the type `essence`, which is given in lower case.
+    package func contentType(of essence: StaticString) -> MediaType? {
+        firstValue(of: "Content-Type") { MediaType($0, of: essence) }
+    }
+
     /// The first value of the field `name`, byte for byte.
     package func firstBytes(_ name: String) -> [UInt8]? {
         withName(name) { name, bytes in

@@ -23,6 +23,7 @@ package struct MediaType: Sendable, Equatable {
 
     /// Nil for all but one type, which is given in lower case: of others nothing is read after the name.
     package init?(_ bytes: UnsafeRawBufferPointer, of essence: StaticString) {
+        guard bytes.count >= essence.utf8CodeUnitCount else { return nil }
         var scanner = FieldScanner(bytes)
         guard let name = Self.name(&scanner), ByteScanning.equalsIgnoringCase(name, lowercase: essence) else {
             return nil

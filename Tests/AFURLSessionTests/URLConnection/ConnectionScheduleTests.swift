@@ -161,6 +161,46 @@ struct ConnectionScheduleTests {
         #expect(try await log.ended().last == .finished)
     }
 
+    @Test func `while the network thread runs in another mode, a connection says nothing there`() async throws {
+        server.route("GET", "/late", .text("late").delayed(by: .milliseconds(50)))
+        let (early, late) = (Lock(0), ConnectionLog())
+        let log = ConnectionLog(hook: { [sessions, server] event, _ in
+            guard event == .response(200) else { return }
+            let loop = sessions.world.loop
+            _ = try? sessions.start(URLRequest(url: server.url("/late")), late)
+            // In its mode, until it has asked what to send.
+            loop.run(in: .default) { !late.events.value.isEmpty }
+            let isLate = Lock(false)
+            DispatchQueue.global().asyncAfter(deadline: .now() + 0.3) {
+                loop.enqueue(in: .tracking) { isLate.withLock { $0 = true } }
+            }
+            loop.run(in: .tracking) { isLate.withLock { $0 } }
+            early.withLock { $0 = late.events.value.count }
+        })
+
+        _ = try sessions.start(URLRequest(url: server.url("/hello")), log)
+
+        #expect(try await log.ended().last == .finished)
+        #expect(try await late.ended().last == .finished)
+        #expect(early.withLock { $0 } == 1 && late.text == "late")
+    }
+
+    @Test func `a delegate that moves its connection hears the rest where it has put it`() async throws {
+        let queue = OperationQueue()
+        let astray = Lock<[ConnectionLog.Event]>([])
+        let log = ConnectionLog(hook: { event, connection in
+            if case .response = event { return connection.setDelegateQueue(queue) }
+            guard case .willSend = event else {
+                return astray.withLock { if OperationQueue.current !== queue { $0.append(event) } }
+            }
+        })
+
+        _ = try sessions.start(URLRequest(url: server.url("/hello")), log)
+
+        #expect(try await log.ended().last == .finished)
+        #expect(astray.withLock { $0 } == [] && log.text == "hello")
+    }
+
     @Test func `modes in which the network thread does not run wait`() async throws {
         let connection = try connection("/hello", log)
 
