@@ -2,7 +2,7 @@ import AFBase
 import Dispatch
 public import Foundation
 
-// Unchecked as its superclass; adds a locked value.
+// Unchecked as its superclass, whose lock guards what it adds.
 /// A load over HTTP as an operation: validates the response, makes an object of it, and after a pause continues in the
 /// middle of the body.
 ///
@@ -27,42 +27,10 @@ open class HTTPRequestOperation: URLConnectionOperation, @unchecked Sendable {
     /// Receives the operation and the error.
     public typealias Failure = @Sendable (HTTPRequestOperation, any Error) -> Void
 
-    private struct Serialization {
-        private var given: HTTPResponseSerializer?
-        var result: Serialized?
-        /// Counts changes of the serializer: an object of a former one is not kept.
-        var version = 0
-        /// The response whose first part had arrived before a pause.
-        var firstPart: HTTPURLResponse?
-
-        /// A default one is made when it is first asked for: most operations get their manager's.
-        var serializer: HTTPResponseSerializer {
-            mutating get {
-                let serializer = given ?? HTTPResponseSerializer()
-                given = serializer
-                return serializer
-            }
-            set { given = newValue }
-        }
-    }
-
-    /// What a serializer has made of the response.
-    private final class Serialized {
-        let object: Any?
-        let error: (any Error)?
-
-        init(_ object: Any?, _ error: (any Error)?) {
-            self.object = object
-            self.error = error
-        }
-    }
-
     static let processingQueue = DispatchQueue(
         label: "com.alamofire.networking.http-request.processing",
         attributes: .concurrent
     )
-
-    private let serialization = Lock(Serialization())
 
     /// An operation that loads a request.
     public required init(request: URLRequest) {
@@ -73,20 +41,16 @@ open class HTTPRequestOperation: URLConnectionOperation, @unchecked Sendable {
     open override var response: HTTPURLResponse? { super.response as? HTTPURLResponse }
 
     /// The error about the response, or else that of the load.
-    open override var error: (any Error)? { serialization.withLock { $0.result?.error } ?? super.error }
+    open override var error: (any Error)? { state.withLock { $0.serialization.result?.error } ?? super.error }
 
     /// Makes ``responseObject``: the body as it is, unless set. Setting it drops the present object.
     open var responseSerializer: HTTPResponseSerializer {
-        get { serialization.withLock { $0.serializer } }
+        get { state.withLock { $0.serialization.serializer } }
         set {
             // Release the old value after the lock: its deinit may run the program's code.
-            _ = serialization.withLock { state in
-                defer {
-                    state.serializer = newValue
-                    state.result = nil
-                    state.version += 1
-                }
-                return state
+            _ = state.withLock { state in
+                defer { state.serialization.begin(with: newValue) }
+                return state.serialization
             }
         }
     }
@@ -95,18 +59,20 @@ open class HTTPRequestOperation: URLConnectionOperation, @unchecked Sendable {
     /// operation has finished, and after a failure.
     open var responseObject: Any? { result?.object }
 
-    private var result: Serialized? {
-        let (made, serializer, version) = serialization.withLock { ($0.result, $0.serializer, $0.version) }
+    private var result: SerializedObject? {
+        let (made, serializer, version) = state.withLock {
+            ($0.serialization.result, $0.serialization.serializer, $0.serialization.version)
+        }
         if let made { return made }
         guard isFinished, super.error == nil else { return nil }
         // Called without the lock: the serializer may be the program's code.
         let (response, data) = (super.response, responseData)
         let (object, error) = collectingError { serializer.responseObject(for: response, data: data, error: $0) }
-        return serialization.withLock { state in
-            let made = Serialized(object, error)
-            guard state.version == version else { return made }
-            if state.result == nil { state.result = made }
-            return state.result
+        return state.withLock { state in
+            let made = SerializedObject(object, error)
+            guard state.serialization.version == version else { return made }
+            if state.serialization.result == nil { state.serialization.result = made }
+            return state.serialization.result
         }
     }
 
@@ -142,8 +108,10 @@ open class HTTPRequestOperation: URLConnectionOperation, @unchecked Sendable {
 
     /// Whether the response object is there, or is made in less time than a change of threads takes.
     private var isQuick: Bool {
-        let (hasResult, serializer) = serialization.withLock { ($0.result != nil, $0.serializer) }
-        return hasResult || super.error != nil
+        let (isMade, serializer) = state.withLock {
+            ($0.serialization.result != nil || $0.error != nil, $0.serialization.serializer)
+        }
+        return isMade
             || serializer.isQuick(bodyLength: responseData?.count ?? 0, isAwaited: false)
     }
 
@@ -158,8 +126,11 @@ open class HTTPRequestOperation: URLConnectionOperation, @unchecked Sendable {
     override func willContinue() {
         // The request has a range of the caller's: the number of bytes received is no offset in the whole body.
         guard state.withLock({ $0.range == $0.missing }) else { return }
-        let (response, count) = state.withLock { ($0.response as? HTTPURLResponse, $0.sink?.count ?? 0) }
-        serialization.withLock { $0.firstPart = response }
+        let (response, count) = state.withLock { state in
+            let response = state.response as? HTTPURLResponse
+            state.serialization.firstPart = response
+            return (response, state.sink?.count ?? 0)
+        }
         let isPlain = response?.hasCodedContent == false
         let isWeak = response.map { RangeReply.isWeak($0) } ?? false
         let mayGoOn = count > 0 && isPlain && !isWeak && [200, 206].contains(response?.statusCode ?? 0)
@@ -174,17 +145,18 @@ open class HTTPRequestOperation: URLConnectionOperation, @unchecked Sendable {
     }
 
     override func continuation(with response: URLResponse) -> Continuation {
-        let (isAsked, offset) = state.withLock { ($0.missing != nil && $0.range == $0.missing, $0.continuesAt) }
+        let (isAsked, offset, first) = state.withLock {
+            ($0.missing != nil && $0.range == $0.missing, $0.continuesAt, $0.serialization.firstPart)
+        }
         guard isAsked, let response = response as? HTTPURLResponse else { return .take }
-        let first = serialization.withLock { $0.firstPart }
         switch RangeReply(response, to: first, from: offset ?? 0) {
         case .rest where offset != nil: return .take
         case .rest, .whole:
             state.withLock { $0.continuesAt = nil }
             return .take
         case .useless:
-            serialization.withLock { $0.firstPart = nil }
             state.withLock { state in
+                state.serialization.firstPart = nil
                 state.request = state.wholeRequest
                 state.missing = nil
             }

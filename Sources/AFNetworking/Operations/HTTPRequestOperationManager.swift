@@ -30,7 +30,7 @@ open class HTTPRequestOperationManager: NSObject, NSCopying, NSSecureCoding, Ser
         var usesCredentialStorage = true
         var credential: URLCredential?
         var securityPolicy = SecurityPolicy()
-        var tls: TLSConfiguration?
+        var tls: HeldTLSConfiguration?
         var reachabilityManager = NetworkReachabilityManager.shared
         var completionQueue: DispatchQueue?
         var completionGroup: DispatchGroup?
@@ -98,8 +98,8 @@ open class HTTPRequestOperationManager: NSObject, NSCopying, NSSecureCoding, Ser
     /// The ``URLConnectionOperation/tls`` of each operation: the authorities of your own, if there are some. Nil, as it is at
     /// first, is the standard configuration.
     open var tls: TLSConfiguration? {
-        get { state.withLock { $0.tls } }
-        set { state.set(\.tls, newValue) }
+        get { state.withLock { $0.tls }?.configuration }
+        set { state.set(\.tls, newValue.map(HeldTLSConfiguration.init)) }
     }
 
     /// Watches the network: the shared manager, which is not started, unless set. The manager itself never uses it.
@@ -130,16 +130,19 @@ open class HTTPRequestOperationManager: NSObject, NSCopying, NSSecureCoding, Ser
         success: Success?,
         failure: HTTPRequestOperation.Failure?
     ) -> HTTPRequestOperation {
-        let settings = state.withLock { $0 }
         let operation = HTTPRequestOperation(request: request)
-        operation.responseSerializer = settings.responseSerializer
-        operation.shouldUseCredentialStorage = settings.usesCredentialStorage
-        operation.credential = settings.credential
-        operation.securityPolicy = settings.securityPolicy
-        if let tls = settings.tls { operation.tls = tls }
+        operation.responseSerializer = state.withLock { settings in
+            operation.state.withLock { state in
+                state.usesCredentialStorage = settings.usesCredentialStorage
+                state.credential = settings.credential
+                state.securityPolicy = settings.securityPolicy
+                state.tls = settings.tls
+                state.completionQueue = settings.completionQueue
+                state.completionGroup = settings.completionGroup
+            }
+            return settings.responseSerializer
+        }
         operation.setCompletionBlockWithSuccess(success, failure: failure)
-        operation.completionQueue = settings.completionQueue
-        operation.completionGroup = settings.completionGroup
         return operation
     }
 

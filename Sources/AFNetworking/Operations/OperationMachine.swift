@@ -86,11 +86,11 @@ struct OperationMachine: Sendable {
         }
     }
 
-    /// The phase it ends from; nil if it is over, or was not begun and not cancelled either.
-    mutating func finish() -> OperationPhase? {
-        guard phase == .executing || (isCancelled && phase != .finished) else { return nil }
-        defer { phase = .finished }
-        return phase
+    /// False if it is over, or was not begun and not cancelled either.
+    mutating func finish() -> Bool {
+        guard phase == .executing || (isCancelled && phase != .finished) else { return false }
+        phase = .finished
+        return true
     }
 
     /// Whether `networkingOperationDidFinish` must be posted now.

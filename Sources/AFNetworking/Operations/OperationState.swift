@@ -35,7 +35,8 @@ struct OperationState {
     var credential: URLCredential?
     /// Nil for a default policy that the program has not asked for: most operations get their manager's.
     var securityPolicy: SecurityPolicy?
-    var tls: TLSConfiguration?
+    var tls: HeldTLSConfiguration?
+    var completion: (@Sendable () -> Void)?
     var completionQueue: DispatchQueue?
     var completionGroup: DispatchGroup?
     var userInfo: [AnyHashable: Any]?
@@ -49,8 +50,8 @@ struct OperationState {
     var redirectBlock: URLConnectionOperation.RedirectBlock?
     var expirationHandler: (@Sendable () -> Void)?
     var isBackgroundTask = false
-    /// Holds the operation from its end until its completion block is called.
-    var keeper: URLConnectionOperation?
+    /// Of a ``HTTPRequestOperation``.
+    var serialization = OperationSerialization()
 
     init(_ request: URLRequest) {
         self.request = request
@@ -96,7 +97,7 @@ final class OperationTrustRules: Sendable {
     private let blockChanges: Int
     let credential: URLCredential?
     let policy: SecurityPolicy
-    let tls: TLSConfiguration?
+    let tls: HeldTLSConfiguration?
     /// The policy as it was; nil for a subclass, whose connections serve no other operation.
     let frozen: FrozenSecurityPolicy?
     private let settings: [UInt8]?
@@ -112,10 +113,25 @@ final class OperationTrustRules: Sendable {
         self.settings = settings.fingerprint
     }
 
+    /// The name of all operations that decide by this policy alone; nil if it has none.
+    var name: Data? {
+        guard let fingerprint = frozen?.fingerprint else { return nil }
+        return Self.latestName.withLock { latest in
+            if let latest, latest.fingerprint == fingerprint { return latest.name }
+            let name = Data("AFNetworking.URLConnectionOperation ".utf8) + fingerprint
+            latest = (fingerprint, name)
+            return name
+        }
+    }
+
+    /// The operations of a manager have a policy in common, and their fingerprints are one array.
+    private static let latestName = Lock<(fingerprint: [UInt8], name: Data)?>(nil)
+
     /// Whether these rules accept the servers that the others accept, and show them the same certificate.
     func decideLike(_ others: OperationTrustRules) -> Bool {
         settings == others.settings && (policy === others.policy || frozen != nil && others.frozen != nil)
-            && blockChanges == others.blockChanges && tls?.sharingKey == others.tls?.sharingKey
+            && blockChanges == others.blockChanges
+            && tls?.configuration.sharingKey == others.tls?.configuration.sharingKey
             && credential?.identity?.fingerprint == others.credential?.identity?.fingerprint
     }
 

@@ -103,7 +103,8 @@ final class ResponseSink: @unchecked Sendable {
     func write(_ data: Data) -> (any Error)? {
         open()
         let stream = place.withLock { place in
-            if place.stream == nil { place.bytes.append(data) }
+            // The first piece is taken as it is: most bodies have no other.
+            if place.stream == nil { if place.bytes.isEmpty { place.bytes = data } else { place.bytes.append(data) } }
             return place.stream
         }
         if let stream, let problem = Self.write(data, to: stream) { return failure(problem) }

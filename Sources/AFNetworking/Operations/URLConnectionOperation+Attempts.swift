@@ -10,15 +10,15 @@ extension URLConnectionOperation {
         case .success(let request):
             let made = state.withLock { $0.world }.makeConnection(request, self)
             guard let made else { return finish(with: ClientFailure.operationWithoutURL.urlError(for: nil)) }
-            let (scheduler, modes, tls) = state.withLock { state in
+            let (scheduler, modes, rules) = state.withLock { state in
                 let rules = state.isCurrent(attempt) ? OperationTrustRules(state) : nil
                 if let rules { (state.connection, state.trustRules) = (made, rules) }
-                return (state.chooseScheduler(), state.runLoopModes, rules.map(\.tls))
+                return (state.chooseScheduler(), state.runLoopModes, rules)
             }
-            guard let tls else { return }
-            if let tls { made.tls = tls }
+            guard let rules else { return }
+            if let tls = rules.tls { made.tls = tls.configuration }
             scheduler.schedule(made, in: modes)
-            made.start()
+            made.startHere()
         }
     }
 
@@ -32,11 +32,10 @@ extension URLConnectionOperation {
         }
         guard isWanted, let sink else { return nil }
         if !continues, !startOver(sink) { return .failure(sink.failure(.notRewindable)) }
-        let (opened, url) = state.withLock { ($0.sink, $0.request.url) }
+        var (opened, request) = state.withLock { ($0.sink, $0.request) }
         opened?.open()
-        if let error = opened?.openingError(for: url) { return .failure(error) }
+        if let error = opened?.openingError(for: request.url) { return .failure(error) }
         // The stream itself is for one attempt, of this operation or of a copy.
-        var request = request
         if let stream = request.copyOfStream { request.httpBodyStream = stream }
         return .success(request)
     }
@@ -76,7 +75,7 @@ extension URLConnectionOperation {
 
     /// Whether events of the connection count. After a cancel none does, also those that are on their way.
     func isCurrent(_ connection: URLConnection) -> Bool {
-        state.withLock { $0.connection === connection && !$0.machine.isCancelled }
+        state.withLock { $0.isCurrent(connection) }
     }
 }
 
@@ -89,6 +88,10 @@ extension OperationState {
         // A pause before the start decides nothing.
         if machine.hasBegun || machine.isCancelled { scheduler = chosen }
         return chosen
+    }
+
+    func isCurrent(_ connection: URLConnection) -> Bool {
+        self.connection === connection && !machine.isCancelled
     }
 
     func isCurrent(_ attempt: Int) -> Bool {

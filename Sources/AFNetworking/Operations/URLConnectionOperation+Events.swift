@@ -50,19 +50,19 @@ extension URLConnectionOperation {
         return RedirectPolicy.haveSameOrigin(meant, asking)
     }
 
+    /// Whether no code of the program's stands in the place of that here.
+    var isOfLibrary: Bool {
+        type(of: self) == URLConnectionOperation.self || type(of: self) == HTTPRequestOperation.self
+    }
+
     /// The name of all operations that decide about servers as this one does. Nil: no other does, so it shares nothing.
     ///
     /// What an override decides by is not known. So an object of any other class is its own judge, as for subclasses of
     /// `SecurityPolicy`.
     var trustIdentity: Data? {
-        guard type(of: self) == URLConnectionOperation.self || type(of: self) == HTTPRequestOperation.self else {
-            return nil
-        }
+        guard isOfLibrary else { return nil }
         let rules = state.withLock { $0.rules(asTheyWere: true) }
-        guard rules.block == nil, rules.credential?.identity == nil, let fingerprint = rules.frozen?.fingerprint else {
-            return nil
-        }
-        return Data("AFNetworking.URLConnectionOperation ".utf8) + fingerprint
+        return rules.block == nil && rules.credential?.identity == nil ? rules.name : nil
     }
 
     func request(
@@ -108,20 +108,23 @@ extension URLConnectionOperation {
     }
 
     func receive(_ data: Data, from connection: URLConnection) {
-        let (sink, limit) = state.withLock { ($0.sink, $0.world.maximumBodyInMemory) }
-        guard isCurrent(connection), let sink else { return }
+        let (sink, limit) = state.withLock { ($0.isCurrent(connection) ? $0.sink : nil, $0.world.maximumBodyInMemory) }
+        guard let sink else { return }
         if sink.isMemory, Int64(data.count) > Int64(limit) - sink.count {
             return end(connection, with: ClientFailure.operationBodyTooLong(limit: limit).urlError(for: request.url))
         }
         if let error = sink.write(data) { return end(connection, with: error) }
-        state.withLock { $0.totalBytesRead += Int64(data.count) }
-        let (total, expected) = state.withLock { ($0.totalBytesRead, $0.totalBytesExpected) }
+        let (total, expected, isWatched) = state.withLock { state in
+            state.totalBytesRead += Int64(data.count)
+            return (state.totalBytesRead, state.totalBytesExpected, state.downloadProgress != nil)
+        }
+        guard isWatched else { return }
         tell({ $0.downloadProgress }, count: data.count, total: total, expected: expected)
     }
 
     func receiveEnd(from connection: URLConnection) {
-        guard isCurrent(connection) else { return }
-        let sink = state.withLock { $0.sink }
+        let (isCurrent, sink) = state.withLock { ($0.isCurrent(connection), $0.sink) }
+        guard isCurrent else { return }
         finish(with: sink.flatMap { $0.hasRemains ? $0.failure(.remains) : nil })
     }
 

@@ -18,7 +18,7 @@ extension URLConnectionOperation {
         case .nothing: break
         case .fail: scheduler.perform { [self] in cancelConnection() }
         case .connect(let attempt):
-            notify(of: .executing, after: .ready)
+            notify(of: .executing)
             scheduler.perform(in: modes) { [self] in self.connect(attempt) }
         }
     }
@@ -32,7 +32,7 @@ extension URLConnectionOperation {
             return (former, state.connection, state.chooseScheduler())
         }
         guard let (former, connection, scheduler) = paused else { return }
-        notify(of: .paused, after: former)
+        notify(of: .paused)
         guard former == .executing else { return }
         // Not behind a write to the program's stream, which may block.
         connection?.cancel()
@@ -47,9 +47,9 @@ extension URLConnectionOperation {
         }
         switch resume {
         case .nothing: break
-        case .wait: notify(of: .ready, after: .paused)
+        case .wait: notify(of: .ready)
         case .connect(let attempt):
-            notify(of: .executing, after: .paused)
+            notify(of: .executing)
             scheduler.perform(in: modes) { [self] in self.connect(attempt) }
         }
     }
@@ -60,7 +60,7 @@ extension URLConnectionOperation {
         super.cancel()
         switch cancel {
         case .nothing, .flag: break
-        case .wait: notify(of: .ready, after: .paused)
+        case .wait: notify(of: .ready)
         case .fail:
             switch scheduler {
             case .networkThread: scheduler.perform { [self] in cancelConnection() }
@@ -70,13 +70,12 @@ extension URLConnectionOperation {
         }
     }
 
-    /// Tells Foundation, which on Linux reads an operation's state only when it is told of a change. Called without the
-    /// lock: Foundation reads the state at once.
-    private func notify(of phase: OperationPhase, after former: OperationPhase) {
-        willChangeValue(forKey: phase.key)
-        willChangeValue(forKey: former.key)
-        didChangeValue(forKey: former.key)
-        didChangeValue(forKey: phase.key)
+    /// Tells Foundation, which on Linux reads an operation's state only when it is told of a change, and for which a paused
+    /// operation is one that is not ready. Called without the lock: Foundation reads the state at once.
+    private func notify(of phase: OperationPhase) {
+        let key = (phase == .paused ? .ready : phase).key
+        willChangeValue(forKey: key)
+        didChangeValue(forKey: key)
     }
 
     /// Ends the operation. Every end passes here.
@@ -84,23 +83,22 @@ extension URLConnectionOperation {
         let (sink, isOver) = state.withLock { ($0.sink, $0.machine.phase == .finished) }
         guard !isOver else { return }
         let data = error == nil ? sink?.data : nil
-        let former = state.withLock { state -> (OperationPhase, URLConnection?)? in
-            guard let former = state.machine.finish() else { return nil }
+        let (isNow, connection) = state.withLock { state -> (Bool, URLConnection?) in
+            guard state.machine.finish() else { return (false, nil) }
             state.error = error
             state.responseData = data
             // A stream of the program's is kept, for the program to read.
             if sink?.isMemory == true { state.sink = nil }
             if state.machine.takeAnnouncement() { announceFinish() }
             defer { (state.connection, state.trustRules) = (nil, nil) }
-            return (former, state.connection)
+            return (true, state.connection)
         }
         // Another thread has paused it meanwhile.
-        guard let (phase, connection) = former else { return }
+        guard isNow else { return }
         connection?.cancel()
-        if let sink { closeSink(sink) }
-        // Foundation calls the block later, on another thread: hold the operation until then.
-        if super.completionBlock != nil { state.set(\.keeper, self) }
-        notify(of: .finished, after: phase)
+        if let sink, sink.presentStream != nil { closeSink(sink) }
+        notify(of: .finished)
+        complete()
     }
 
     private func closeSink(_ sink: ResponseSink) {
@@ -108,23 +106,19 @@ extension URLConnectionOperation {
         if isCancelled, case .queue? = scheduler { scheduler?.perform { sink.close() } } else { sink.close() }
     }
 
-    /// The block that Foundation gets in the place of the program's completion block.
-    func wrapped(_ block: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
-        { [weak self] in
-            guard let self else { return }
-            state.set(\.keeper, nil)
-            let group = completionGroup
-            MainQueue.completeWhenQuiet(on: completionQueue, group: group) {
-                block()
-                if group == nil { self.forgetCompletionBlock() }
-            }
-            group?.notify(queue: Self.tidyingQueue) { self.forgetCompletionBlock() }
-        }
+    /// Calls the completion block, once. Foundation would do so by way of one more thread.
+    func complete() {
+        var block: (@Sendable () -> Void)?
+        state.withLock { swap(&block, &$0.completion) }
+        if let block { enqueue(block) }
     }
 
-    /// Releases the block, which often holds the operation.
-    private func forgetCompletionBlock() {
-        super.completionBlock = nil
+    /// Calls a block where the completion block is called, and holds the operation until then.
+    func enqueue(_ block: @escaping @Sendable () -> Void) {
+        MainQueue.completeWhenQuiet(on: completionQueue, group: completionGroup) { [self] in
+            block()
+            withExtendedLifetime(self) {}
+        }
     }
 
     /// Called under the lock, so that notifications come in the order of events; returns at once.

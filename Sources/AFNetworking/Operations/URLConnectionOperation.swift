@@ -41,11 +41,6 @@ open class URLConnectionOperation: Operation, NSCopying, NSSecureCoding, URLConn
     public typealias RedirectBlock =
         @Sendable (_ connection: URLConnection, _ request: URLRequest, _ redirectResponse: URLResponse?) -> URLRequest?
 
-    static let tidyingQueue = DispatchQueue(
-        label: "com.alamofire.networking.operation.queue",
-        attributes: .concurrent
-    )
-
     let state: Lock<OperationState>
 
     /// An operation that loads a request.
@@ -136,8 +131,8 @@ open class URLConnectionOperation: Operation, NSCopying, NSSecureCoding, URLConn
     /// operation.tls = tls
     /// ```
     open var tls: TLSConfiguration? {
-        get { state.withLock { $0.tls } }
-        set { state.set(\.tls, newValue) }
+        get { state.withLock { $0.tls }?.configuration }
+        set { state.set(\.tls, newValue.map(HeldTLSConfiguration.init)) }
     }
 
     /// The body of the request, read while it is sent. Setting it replaces the body of ``request``.
@@ -182,8 +177,7 @@ open class URLConnectionOperation: Operation, NSCopying, NSSecureCoding, URLConn
         set { state.set(\.completionQueue, newValue) }
     }
 
-    /// The group in which ``completionBlock`` is called; nil is none. The block is released when the group is empty, or
-    /// without one when it has been called.
+    /// The group in which ``completionBlock`` is called; nil is none.
     open var completionGroup: DispatchGroup? {
         get { state.withLock { $0.completionGroup } }
         set { state.set(\.completionGroup, newValue) }
@@ -195,10 +189,23 @@ open class URLConnectionOperation: Operation, NSCopying, NSSecureCoding, URLConn
         set { state.set(\.userInfo, newValue) }
     }
 
-    /// Called on ``completionQueue`` when the operation has finished, in ``completionGroup``.
+    /// Called on ``completionQueue`` when the operation has finished, in ``completionGroup``. Nil from then on.
     open override var completionBlock: (@Sendable () -> Void)? {
-        get { super.completionBlock }
-        set { super.completionBlock = newValue.map(wrapped) }
+        get {
+            guard let block = state.withLock({ $0.completion }) else { return nil }
+            return { [weak self] in self?.enqueue(block) }
+        }
+        set {
+            // Release the old one after the lock.
+            _ = state.withLock { state in
+                defer { state.completion = newValue }
+                return state.completion
+            }
+            // An object of a subclass may finish in a way of its own, and then only Foundation hears of it.
+            guard !isOfLibrary else { return }
+            let hears: @Sendable () -> Void = { [weak self] in self?.complete() }
+            super.completionBlock = newValue == nil ? nil : hears
+        }
     }
 
     // MARK: - Blocks

@@ -87,6 +87,7 @@ package enum MainQueue {
         guard world.unavailability() == nil else { return async(group: group, body: body) }
         group?.enter()
         let call = Call(group: group, body: body)
+        if world.loop.isOnLoop { return gathering.value.add(call, on: world.loop) }
         world.loop.enqueue { gathering.value.add(call, on: world.loop) }
     }
 
@@ -130,7 +131,7 @@ package enum MainQueue {
 
 /// Gathers calls on the loop, which leave for the main queue together.
 private final class GatheredCalls: TurnEndTarget {
-    private var calls: [MainQueue.Call] = []
+    @exclusivity(unchecked) private var calls: [MainQueue.Call] = []
 
     func add(_ call: MainQueue.Call, on loop: EventLoop) {
         if calls.isEmpty { loop.whenQuiet(self) }

@@ -1,3 +1,4 @@
+import AFBase
 import Dispatch
 
 @testable import AFNetworking
@@ -86,12 +87,54 @@ struct OperationThreadTests {
         try await eventually("the release of the block") { operation.completionBlock == nil }
     }
 
+    /// An operation of the program's that loads nothing and finishes in its own way.
+    private final class OwnEnd: HTTPRequestOperation, @unchecked Sendable {
+        private let isOver = Lock(false)
+
+        override var isFinished: Bool { isOver.withLock { $0 } }
+
+        override func start() {
+            isOver.withLock { $0 = true }
+            didChangeValue(forKey: "isFinished")
+        }
+    }
+
+    private final class Plain: HTTPRequestOperation, @unchecked Sendable {}
+
+    @Test func `the completion block of any subclass is called once, however it finishes`() async throws {
+        for kind in [HTTPRequestOperation.self, Plain.self, OwnEnd.self] {
+            let (queue, calls) = (OperationQueue(), Heard<Int>())
+            let operation = kind.init(request: URLRequest(url: server.url("/kept")))
+            operation.completionBlock = { calls.add(1) }
+            queue.addOperation(operation)
+            #expect(try await calls.wait(for: 1) == [1])
+            await mainQueueSettled()
+            await mainQueueSettled()
+            #expect(calls.all == [1] && operation.completionBlock == nil, "\(kind)")
+        }
+    }
+
+    @Test func `the completion block that is read calls the given one on the completion queue`() async throws {
+        let (queue, calls) = (DispatchQueue(label: "own"), Heard<Int>())
+        let operation = URLConnectionOperation(request: URLRequest(url: server.url("/kept")))
+        operation.completionQueue = queue
+        operation.completionBlock = {
+            dispatchPrecondition(condition: .onQueue(queue))
+            calls.add(1)
+        }
+        let read = try #require(operation.completionBlock)
+
+        read()
+        #expect(try await calls.wait(for: 1) == [1])
+        operation.start()
+        #expect(try await calls.wait(for: 2) == [1, 1])
+    }
+
     @Test(
         "1.2 responses are serialized on the processing queue, and blocks called on the completion queue in its group"
     )
     func queues() async throws {
         #expect(HTTPRequestOperation.processingQueue.label == "com.alamofire.networking.http-request.processing")
-        #expect(URLConnectionOperation.tidyingQueue.label == "com.alamofire.networking.operation.queue")
         let (queue, group) = (DispatchQueue(label: "own"), DispatchGroup())
         let serializer = WhereAmI()
         let calls = Heard<String>()

@@ -160,7 +160,7 @@ struct OperationTrustTests {
         let before = OperationTrustRules(state)
         var tls = TLSConfiguration()
         tls.anchors = .certificates([])
-        state.tls = tls
+        state.tls = HeldTLSConfiguration(tls)
         #expect(!OperationTrustRules(state).decideLike(before))
         #expect(OperationTrustRules(state).decideLike(OperationTrustRules(state)))
     }

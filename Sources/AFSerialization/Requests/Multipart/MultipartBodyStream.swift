@@ -122,5 +122,8 @@ public final class MultipartBodyStream: InputStream, NSCopying {
 
 extension URLRequest {
     /// A copy of the stream that is the body, from its beginning. Nil if it cannot be copied.
-    package var copyOfStream: InputStream? { (httpBodyStream as? any NSCopying)?.copy(with: nil) as? InputStream }
+    package var copyOfStream: InputStream? {
+        guard let stream = httpBodyStream else { return nil }
+        return (stream as? any NSCopying)?.copy(with: nil) as? InputStream
+    }
 }
