@@ -105,7 +105,8 @@ public enum SecretNames {
 
     private static func holdsWord(_ name: [UInt8]) -> Bool {
         name.indices.contains { start in
-            guard words.contains(where: { name[start...].starts(with: $0) }) else { return false }
+            let first = name[start]
+            guard words.contains(where: { $0[0] == first && name[start...].starts(with: $0) }) else { return false }
             let isHarmless = harmlessWords.contains { name[start...].starts(with: $0) }
             // `author` is harmless, `authorization` is not.
             return !isHarmless || ["authoriz", "authoris"].contains { name[start...].starts(with: $0.utf8) }
@@ -113,5 +114,10 @@ public enum SecretNames {
     }
 
     /// In lower case, with hyphens: `client_id` of a query is `Client-Id` of a field.
-    private static func canonical(_ name: String) -> String { ASCII.lowered(name).replacing("_", with: "-") }
+    private static func canonical(_ name: String) -> String {
+        String(
+            decoding: name.utf8.map { $0 == UInt8(ascii: "_") ? UInt8(ascii: "-") : ASCII.folded($0) },
+            as: UTF8.self
+        )
+    }
 }
