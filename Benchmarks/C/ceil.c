@@ -1,6 +1,6 @@
 // The physical limit: one thread, edge-triggered epoll, prebuilt request bytes, parses only Content-Length.
 // No URL handling beyond host:port/path, no redirects, no header storage, no timeouts: nothing a real client
-// could leave out is left in, so it bounds what a client on one epoll thread (with OpenSSL) can do.
+// could leave out is left in, no body is kept or decoded, so it bounds what a client on one epoll thread (with OpenSSL) can do.
 #include "ceil_connection.h"
 #include "ceil_pipeline.h"
 #include "ceil_tls.h"
@@ -158,7 +158,7 @@ static void start(connection_t *c) {
 
 static void finish(connection_t *c) {
     close_out();
-    statistics_add(&statistics, now_ns() - c->began_ns, uploads ? (uint64_t)upload_length : c->body);
+    statistics_add(&statistics, now_ns() - c->began_ns, arguments.post ? (uint64_t)arguments.post : uploads ? (uint64_t)upload_length : c->body);
     finished++;
     if (arguments.close_each) close_connection(c);
     start(c);
@@ -168,9 +168,12 @@ static void finish(connection_t *c) {
 
 static void prepare_request(const char *url) {
     char fields[64] = "";
-    if (arguments.upload) snprintf(fields, sizeof fields, "Content-Length: %lld\r\n", (long long)upload_length);
+    int posts = uploads || arguments.post;
+    int64_t length = arguments.post ? arguments.post : upload_length;
+    if (posts) snprintf(fields, sizeof fields, "Content-Length: %lld\r\n", (long long)length);
     if (arguments.upload_stream) strcpy(fields, "Transfer-Encoding: chunked\r\n");
-    write_request(uploads ? "POST" : "GET", url, fields);
+    if (arguments.coded) strcpy(fields, "Accept-Encoding: gzip\r\n");
+    write_request(posts ? "POST" : "GET", url, fields);
 }
 
 static void turn(void) {

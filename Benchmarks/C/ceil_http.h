@@ -14,7 +14,7 @@ enum { LARGEST_HEAD = 16384 };
 static arguments_t arguments;
 static statistics_t statistics;
 static struct sockaddr_in address;
-static char request[2048];
+static char request[8192];
 static size_t request_length;
 static const char *wanted_status = "200";
 static int out = -1;
@@ -39,12 +39,16 @@ static void take_address(const char *host, int port) {
     address.sin_port = htons((uint16_t)port);
 }
 
+// A body of --post leaves with the head: `fields` name its length.
 static void write_request(const char *verb, const char *url, const char *fields) {
     char scheme[6], host[256], path[1024] = "/";
     if (sscanf(url, "%5[a-z]://%255[^/]%1023s", scheme, host, path) < 2) refuse(&arguments, "not a URL: ", url);
     take_address(host, strcmp(scheme, "https") ? 80 : 443);
     request_length = (size_t)snprintf(request, sizeof request, "%s %s HTTP/1.1\r\nHost: %s\r\n%s\r\n", verb, path,
                                       host, fields);
+    if (request_length + (size_t)arguments.post > sizeof request) refuse(&arguments, "too large a body for --post", "");
+    memset(request + request_length, 'x', (size_t)arguments.post);
+    request_length += (size_t)arguments.post;
 }
 
 // MARK: The response

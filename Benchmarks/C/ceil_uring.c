@@ -247,7 +247,7 @@ static void prepare_ring(void) {
 
 static void refuse_what_is_for_ceil(void) {
     if (!strncmp(arguments.url, "https:", 6)) refuse(&arguments, "plain HTTP only: ", arguments.url);
-    if (arguments.upload || arguments.upload_stream || arguments.idle || arguments.pipeline || arguments.close_each ||
+    if (arguments.upload || arguments.upload_stream || arguments.post || arguments.coded || arguments.idle || arguments.pipeline || arguments.close_each ||
         arguments.message)
         refuse(&arguments, "GETs on kept-alive connections only: see ceil", "");
     if (arguments.style) refuse(&arguments, "there is one style only: remove --style ", arguments.style);

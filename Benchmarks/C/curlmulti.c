@@ -15,6 +15,8 @@ typedef struct {
     uint64_t began_ns, bytes;
     int upload;         // the file being sent
     int64_t upload_left; // of a stream
+    char *body;          // of --collect
+    size_t room;
 } slot_t;
 
 static arguments_t arguments;
@@ -34,8 +36,18 @@ static void fail(const char *what, const char *why) {
 
 // MARK: Bodies
 
+// As libcurl's own examples do, but for room that grows by doubling.
+static void keep_bytes(slot_t *slot, const char *bytes, size_t n) {
+    if (slot->bytes + n > slot->room) {
+        slot->room = slot->bytes + n > 2 * slot->room ? slot->bytes + n : 2 * slot->room;
+        slot->body = realloc(slot->body, slot->room);
+    }
+    memcpy(slot->body + slot->bytes, bytes, n);
+}
+
 static size_t take_body(char *bytes, size_t one, size_t n, void *pointer) {
     slot_t *slot = pointer;
+    if (arguments.collect) keep_bytes(slot, bytes, one * n);
     slot->bytes += one * n;
     if (out >= 0 && write(out, bytes, n) != (ssize_t)n) return 0;
     return n;
@@ -117,6 +129,9 @@ static void finish(CURL *easy, CURLcode result) {
     close_out();
     statistics.connections += connects;
     statistics_add(&statistics, now_ns() - slot->began_ns, fields ? (uint64_t)upload_length : slot->bytes);
+    free(slot->body);
+    slot->body = NULL;
+    slot->room = 0;
     finished++;
     curl_multi_remove_handle(multi, easy);
     if (started < target) start(slot);
@@ -165,6 +180,13 @@ static void prepare_upload_of(slot_t *slot) {
     if (!fields) return;
     curl_easy_setopt(easy, CURLOPT_POST, 1L);
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, fields);
+    if (arguments.post) {
+        static char *body;
+        if (!body) body = memset(malloc((size_t)arguments.post), 'x', (size_t)arguments.post);
+        curl_easy_setopt(easy, CURLOPT_POSTFIELDS, body);
+        curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)upload_length);
+        return;
+    }
     curl_easy_setopt(easy, CURLOPT_READFUNCTION, give_body);
     curl_easy_setopt(easy, CURLOPT_READDATA, slot);
     if (!arguments.upload) return;
@@ -188,6 +210,7 @@ static void make_handle(slot_t *slot, const char *url) {
         curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, 1L);
         curl_easy_setopt(easy, CURLOPT_FORBID_REUSE, 1L);
     }
+    if (arguments.coded) curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "gzip");
     if (!arguments.resume) curl_easy_setopt(easy, CURLOPT_SSL_SESSIONID_CACHE, 0L);
     prepare_upload_of(slot);
 }
@@ -202,8 +225,8 @@ static void free_handles(void) {
 
 static void prepare_upload(void) {
     struct stat status;
-    if (!arguments.upload && !arguments.upload_stream) return;
-    upload_length = arguments.upload_stream;
+    if (!arguments.upload && !arguments.upload_stream && !arguments.post) return;
+    upload_length = arguments.post ? arguments.post : arguments.upload_stream;
     if (arguments.upload) {
         if (stat(arguments.upload, &status)) refuse(&arguments, "cannot read ", arguments.upload);
         upload_length = status.st_size;

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
@@ -23,12 +24,16 @@ import (
 
 type arguments struct {
 	url                string
+	body               []byte // of --post
 	total, concurrency int64
 	warm               *int64
 	ca, out, upload    *string
 	uploadStream       *int64 // bytes of a body of unknown length
+	post               *int64 // bytes of a body that the program has in memory
 	flood              *string // what another connection is flooded with meanwhile
 	close, resume      *bool
+	collect            *bool // the body is wanted as one value
+	coded              *bool // the body may come compressed
 }
 
 // Unknown options end the program with status 2, which says that it cannot do this.
@@ -41,17 +46,22 @@ func parse(words []string) *arguments {
 		out:          options.String("out", "", ""),
 		upload:       options.String("upload", "", ""),
 		uploadStream: options.Int64("upload-stream", 0, ""),
+		post:         options.Int64("post", 0, ""),
+		collect:      options.Bool("collect", false, ""),
+		coded:        options.Bool("coded", false, ""),
 		flood:        options.String("flood", "", ""),
 		close:        options.Bool("close", false, ""),
 		resume:       options.Bool("resume", false, ""),
 	}
 	if len(words) < 3 {
 		fmt.Fprintln(os.Stderr, "gobench: usage: URL TOTAL CONCURRENCY [--warm N] [--ca FILE] [--close [--resume]]\n"+
-			"         [--out FILE | --upload FILE | --upload-stream BYTES] [--flood chunks]")
+			"         [--out FILE | --upload FILE | --upload-stream BYTES | --post BYTES]\n"+
+			"         [--collect] [--coded] [--flood chunks]")
 		os.Exit(2)
 	}
 	a.url, a.total, a.concurrency = words[0], number(words[1]), number(words[2])
 	options.Parse(words[3:])
+	a.body = bytes.Repeat([]byte("x"), int(*a.post))
 	if *a.flood != "" && *a.flood != "chunks" {
 		fmt.Fprintln(os.Stderr, "gobench: the standard library has no WebSockets")
 		os.Exit(2)
@@ -88,6 +98,7 @@ func (a *arguments) client() *http.Client {
 	return &http.Client{Transport: &http.Transport{
 		MaxIdleConnsPerHost: int(a.concurrency),
 		DisableKeepAlives:   *a.close,
+		DisableCompression:  !*a.coded,
 		TLSClientConfig:     trust,
 		TLSNextProto:        map[string]func(string, *tls.Conn) http.RoundTripper{}, // no HTTP/2
 	}}
@@ -109,6 +120,9 @@ func (z *zeroes) Read(to []byte) (int, error) {
 func (a *arguments) request() (*http.Request, error) {
 	if *a.uploadStream > 0 {
 		return http.NewRequest("POST", a.url, &zeroes{*a.uploadStream})
+	}
+	if *a.post > 0 {
+		return http.NewRequest("POST", a.url, bytes.NewReader(a.body))
 	}
 	if *a.upload == "" {
 		return http.NewRequest("GET", a.url, nil)
@@ -138,6 +152,10 @@ func (a *arguments) load(client *http.Client) int64 {
 }
 
 func (a *arguments) take(body io.Reader) (int64, error) {
+	if *a.collect {
+		all, err := io.ReadAll(body)
+		return int64(len(all)), err
+	}
 	if *a.out == "" {
 		return io.Copy(io.Discard, body)
 	}
@@ -149,7 +167,7 @@ func (a *arguments) take(body io.Reader) (int64, error) {
 
 // How long each request took, and the bytes of all bodies.
 func (a *arguments) run(client *http.Client, total int64) ([]time.Duration, int64) {
-	var claimed, bytes atomic.Int64
+	var claimed, taken atomic.Int64
 	var all sync.WaitGroup
 	times := make([]time.Duration, total)
 	for range min(a.concurrency, total) {
@@ -158,13 +176,13 @@ func (a *arguments) run(client *http.Client, total int64) ([]time.Duration, int6
 			defer all.Done()
 			for place := claimed.Add(1) - 1; place < total; place = claimed.Add(1) - 1 {
 				began := time.Now()
-				bytes.Add(a.load(client))
+				taken.Add(a.load(client))
 				times[place] = time.Since(began)
 			}
 		}()
 	}
 	all.Wait()
-	return times, bytes.Load()
+	return times, taken.Load()
 }
 
 // Begins the flood, and returns when its server has answered.

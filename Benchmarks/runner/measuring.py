@@ -1,5 +1,8 @@
 """One measurement, and the rounds of them."""
+import gzip
+import json
 import os
+import random
 import time
 from pathlib import Path
 
@@ -15,6 +18,16 @@ from .workloads import workload_of
 BLOCK = 1 << 20
 
 
+def make_bodies(folder):
+    """What programs take as one value: bytes of three sizes, and a list in JSON that comes compressed."""
+    for name, size in (("4k", 4 << 10), ("64k", 64 << 10), ("1m", 1 << 20)):
+        (folder / name).write_bytes(os.urandom(size))
+    dice = random.Random(1)
+    rows = [{"id": dice.randrange(10**9), "name": f"{dice.getrandbits(64):016x}", "tags": ["new", "sale"]}
+            for _ in range(2_000)]
+    (folder / "coded").write_bytes(gzip.compress(json.dumps(rows).encode()[:64 << 10], mtime=0))
+
+
 class Bench:
     """Everything a measurement needs: servers, certificates, files."""
 
@@ -25,6 +38,7 @@ class Bench:
         self.trust = Trust(self.folder)
         (self.folder / "www").mkdir()
         self.make_file(max(case.size for case in cases))
+        make_bodies(self.folder / "www")
         self.servers = {"nginx": Nginx(self.folder)}
         for server in OWN_SERVERS:
             if self.has(server.name) and any(case.server == server.name for case in cases):
@@ -92,7 +106,8 @@ class Bench:
         wait_for_quiet(self.patience)
         busy, served, own, start = busy_seconds(), server.cpu_seconds(), os.times(), time.monotonic()
         # Some clients store a body elsewhere first: moving it must not be copying it.
-        report = report_of(pinned(CLIENT_CORE, command), seconds, TMPDIR=str(self.folder))
+        report = report_of(pinned(CLIENT_CORE, command), seconds, TMPDIR=str(self.folder),
+                           XDG_CACHE_HOME=str(self.folder))
         wall, after = time.monotonic() - start, os.times()
         served, busy = server.cpu_seconds() - served, busy_seconds() - busy
         own = after.children_user - own.children_user + after.children_system - own.children_system

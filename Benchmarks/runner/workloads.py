@@ -1,15 +1,18 @@
 """What is measured: workloads made of cases, and the bars they are held to."""
 from dataclasses import dataclass, field, replace
 
-from .clients import LIMIT
+from .clients import CLIENTS, LIMIT
 
 GIB, MIB = 1 << 30, 1 << 20
 QUICK_TRANSFER = 1 << 28
 STYLES = ("completion", "delegate", "async", "executor", "network")
+UNCACHED = ("completion-uncached", "delegate-uncached", "async-uncached")
 # The same GET through everything that is built on the network thread, from the lowest layer to the highest.
 LAYERS = ("network", "connection", "completion", "url", "delegate", "async", "manager", "manager-queue", "manager-async",
-          "operation", "afnet")
-TRUST_THE_SYSTEM = ("connection", "operation")  # their session is shared, and knows the system's authorities only
+          "manager-blocked", "operation", "afnet")
+ONE_BY_ONE = ("blocking", "network", "completion", "delegate", "async", "manager", "manager-queue", "manager-async",
+              "operation")
+TRUST_THE_SYSTEM = ("connection", "operation", "blocking")  # their session is shared, and knows the system's authorities only
 IDLE_PEERS = ("libcurl", "hyper", "foundation")  # those that can count what an idle connection takes
 PEERS = ("libcurl", "libcurl-new", "go", "hyper", "undici", "foundation")
 MESSAGE_STYLES = ("completion", "network", "async", "executor")  # those that WebSockets are measured in
@@ -43,7 +46,12 @@ class Case:
     most_rounds: int = 99  # where the figure hardly moves
     seconds: int = 300  # what is not done by then is left out of the rounds that follow
     metric: str = "cpu_us_req"
+    ours: str = None  # which of ours stands beside the peers; None: the first
     quick: dict = None  # what --quick changes; None leaves the case out
+
+    @property
+    def beside_peers(self):
+        return self.ours or next((name for name in self.clients if CLIENTS[name].kind == "ours"), None)
 
     def count_for(self, client):
         own = 1 if self.size else client.share
@@ -134,7 +142,7 @@ def small_gets(prefix, secure):
     for flight in (1, 16, 64, 256):
         yield Case(name=f"{prefix}-{flight}", title=f"{flight} in flight", secure=secure, concurrency=flight,
                    total=20_000 if flight == 1 else 80_000, warm=max(500, 4 * flight),
-                   clients=(*limits(secure), *STYLES, *PEERS),
+                   clients=(*limits(secure), *STYLES, *UNCACHED, *PEERS),
                    quick={"total": 24_000, "warm": 400} if flight == 64 else None)
 
 
@@ -148,8 +156,10 @@ def layered_gets():
     for tag, secure in (("plain", False), ("tls", True)):
         layers = [layer for layer in LAYERS if not secure or layer not in TRUST_THE_SYSTEM]
         yield Case(name=f"w10-{tag}", title=f"64 in flight, {TAGS[tag]}", secure=secure, concurrency=64, total=40_000,
-                   warm=500, clients=(LIMIT, *layers, *PEERS, "curl"),
+                   warm=500, ours="manager", clients=(LIMIT, *layers, *PEERS, "curl"),
                    quick=None if secure else {"total": 12_000, "warm": 400})
+    yield Case(name="w10-one", title="one in flight, plain", total=20_000, warm=500, ours="manager",
+               clients=(LIMIT, *ONE_BY_ONE, *PEERS))
 
 
 def downloads():
@@ -245,13 +255,31 @@ def flooded_gets():
                    shares={"go": 1}, seconds=60, quick={"total": 300, "warm": 10})
 
 
-def cached_gets():
-    """W13. What a program pays that has not chosen its cache: the answers say nothing to caches, and none is used again."""
+def default_gets():
+    """W13. What a program pays for what it has not chosen: the answers say nothing to caches, and none is used again."""
     for flight, total in ((1, 20_000), (32, 80_000), (64, 80_000)):
         yield Case(name=f"w13-{flight}", title=f"{flight} in flight", total=total, warm=500, concurrency=flight,
-                   clients=("completion", "cache", "go"), quick={"total": total // 8})
+                   clients=(LIMIT, "completion-uncached", "completion", "go"), quick={"total": total // 8})
     yield Case(name="w13-other", title="64 in flight, another URL each time", total=200_000, warm=500, concurrency=64,
-               clients=("other", "cache-other"), quick={"total": 20_000})
+               clients=(LIMIT, "other-uncached", "other"), quick={"total": 20_000})
+    yield Case(name="w13-manager", title="64 in flight, managers", total=40_000, warm=500, concurrency=64,
+               clients=(LIMIT, "manager-uncached", "manager"))
+    yield Case(name="w13-six", title="64 in flight, six connections to the host", total=80_000, warm=500, concurrency=64,
+               clients=(LIMIT, "completion", "six"), quick={"total": 10_000})
+
+
+def bodies():
+    """W14. A body as one value, which all but the limit keep until it is whole."""
+    collected = (LIMIT, "completion", "async", *PEERS)
+    for path, title, flight, total in (("4k", "4 KiB", 16, 60_000), ("64k", "64 KiB", 16, 20_000), ("1m", "1 MiB", 4, 2_000)):
+        yield Case(name=f"w14-{path}", title=title, path=f"/{path}", concurrency=flight, total=total, warm=total // 50,
+                   options=("--collect",), clients=collected, quick={"total": total // 8} if path == "64k" else None)
+    yield Case(name="w14-gzip", title="64 KiB of JSON, gzip", path="/coded", concurrency=16, total=10_000, warm=200,
+               options=("--collect", "--coded"), clients=collected)
+    yield Case(name="w14-post", title="a POST of 1 KiB", path="/", server="sink", concurrency=16, total=60_000, warm=500,
+               options=("--post", "1024"), clients=(LIMIT, "completion", *PEERS))
+    yield Case(name="w14-file", title="4 KiB to a file, one in flight", path="/4k", total=10_000, warm=200,
+               options=("--out", "{out}"), clients=(LIMIT, "completion", *PEERS))
 
 
 def counted_requests():
@@ -274,12 +302,13 @@ WORKLOADS = {workload.name: workload for workload in (
     Workload("w10", "the same GET through each layer", tuple(layered_gets()), PER_REQUEST),
     Workload("w11", "WebSockets", tuple(messages()), PER_MESSAGE),
     Workload("w12", "a GET beside a connection that its server floods", tuple(flooded_gets()), BESIDE_FLOOD),
-    Workload("w13", "small keep-alive GET with the cache that a program gets", tuple(cached_gets()), PER_REQUEST),
+    Workload("w13", "what a program pays for what it has not chosen", tuple(default_gets()), PER_REQUEST),
+    Workload("w14", "bodies as programs take them", tuple(bodies()), PER_REQUEST),
     Workload("counts", "instructions and allocations, not timed", tuple(counted_requests()),
              (Column("allocations", "allocations_req", 1),), "counts"),
 )}
 CASES = {case.name: case for workload in WORKLOADS.values() for case in workload.cases}
-QUICK = ("w1", "w2", "w3", "w4", "w10", "w11", "w12", "w13")
+QUICK = ("w1", "w2", "w3", "w4", "w10", "w11", "w12", "w13", "w14")
 
 
 def chosen_cases(names, quick):

@@ -2,8 +2,8 @@
 use std::str::FromStr;
 
 const USAGE: &str = "usage: URL TOTAL CONCURRENCY [--warm N] [--ca FILE] [--close [--resume]]\n       \
-                     [--out FILE | --upload FILE | --upload-stream BYTES | --idle]\n       \
-                     [--flood chunks]";
+                     [--out FILE | --upload FILE | --upload-stream BYTES | --post BYTES | --idle]\n       \
+                     [--collect] [--flood chunks]";
 
 #[derive(Default)]
 pub struct Arguments {
@@ -15,10 +15,12 @@ pub struct Arguments {
     pub out: Option<String>,    // where bodies go
     pub upload: Option<String>, // the file to send
     pub upload_stream: u64,     // bytes of a body of unknown length
+    pub post: usize,            // bytes of a body that the program has in memory
     pub flood: Option<String>,  // what another connection is flooded with meanwhile
     pub close_each: bool,       // a new connection for every request
     pub resume: bool,           // with it: TLS sessions are resumed
     pub idle: bool,             // measure connections at rest
+    pub collect: bool,          // the body is wanted as one value
 }
 
 impl Arguments {
@@ -40,11 +42,13 @@ impl Arguments {
             "--close" => self.close_each = true,
             "--resume" => self.resume = true,
             "--idle" => self.idle = true,
+            "--collect" => self.collect = true,
             "--warm" => self.warm = number(&value(), 0),
             "--ca" => self.ca = Some(value()),
             "--out" => self.out = Some(value()),
             "--upload" => self.upload = Some(value()),
             "--flood" => self.flood = Some(value()),
+            "--post" => self.post = number(&value(), 1),
             "--upload-stream" => self.upload_stream = number(&value(), 1),
             _ => refuse(&format!("unknown option, or not one for hyper: {word}")),
         }
@@ -54,9 +58,9 @@ impl Arguments {
         if self.flood.as_deref().map_or(false, |flood| flood != "chunks") {
             refuse("hyper has no WebSockets");
         }
-        let modes = [self.out.is_some(), self.upload.is_some(), self.upload_stream > 0, self.idle];
+        let modes = [self.out.is_some(), self.upload.is_some(), self.upload_stream > 0, self.post > 0, self.idle];
         if modes.iter().filter(|&&mode| mode).count() > 1 {
-            refuse("one of --out, --upload, --upload-stream and --idle at a time");
+            refuse("one of --out, --upload, --upload-stream, --post and --idle at a time");
         }
         if self.out.is_some() && self.concurrency > 1 {
             refuse("one file: --out goes with CONCURRENCY 1");

@@ -95,6 +95,10 @@ impl Bench {
             let length = file.metadata().await?.len();
             return Ok((Request::post(url).header(CONTENT_LENGTH, length).body(stream_of(file))?, length));
         }
+        if self.arguments.post > 0 {
+            let body = vec![b'x'; self.arguments.post];
+            return Ok((Request::post(url).body(Body::from(body))?, self.arguments.post as u64));
+        }
         let length = self.arguments.upload_stream;
         if length > 0 {
             return Ok((Request::post(url).body(stream_of(tokio::io::repeat(0).take(length)))?, length));
@@ -104,6 +108,9 @@ impl Bench {
 
     /// Takes a response, and says how long its body was.
     async fn finish(&self, mut body: Body) -> Result<u64, Failure> {
+        if self.arguments.collect {
+            return Ok(hyper::body::to_bytes(body).await?.len() as u64);
+        }
         let mut out = match &self.arguments.out {
             Some(path) => Some(File::create(path).await?),
             None => None,

@@ -13,6 +13,7 @@ package struct Arguments: Sendable {
     package enum Body: Sendable {
         case file(String)
         case stream(byteCount: Int)
+        case data(byteCount: Int)
     }
 
     package let program: String
@@ -33,6 +34,7 @@ package struct Arguments: Sendable {
     package let resumes: Bool
     package let isIdle: Bool
     package let isPipelined: Bool
+    package let collects: Bool
     /// Where `--idle` sends its first request, for what the first request of a process costs.
     let quickURL: URL
 
@@ -53,10 +55,11 @@ package struct Arguments: Sendable {
         flood = Self.text(parsed.flood)
         style = Self.text(parsed.style)
         (closes, resumes) = (parsed.close_each != 0, parsed.resume != 0)
-        (isIdle, isPipelined) = (parsed.idle != 0, parsed.pipeline != 0)
+        (isIdle, isPipelined, collects) = (parsed.idle != 0, parsed.pipeline != 0, parsed.collect != 0)
         pins = parsed.pins == PINS_SPKI ? .publicKey : parsed.pins == PINS_CERTIFICATE ? .certificate : nil
         body =
             Self.text(parsed.upload).map { .file($0) }
+            ?? (parsed.post > 0 ? .data(byteCount: parsed.post) : nil)
             ?? (parsed.upload_stream > 0 ? .stream(byteCount: parsed.upload_stream) : nil)
         if let out { Self.gatherDownloads(beside: out) }
     }

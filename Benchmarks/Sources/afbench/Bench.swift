@@ -6,23 +6,20 @@ import Harness
 /// What all ways of loading share.
 struct Bench: Sendable {
     let arguments: Arguments
-    let callsBackOnNetworkThread: Bool
-
-    init(_ arguments: Arguments, callsBackOnNetworkThread: Bool) {
-        (self.arguments, self.callsBackOnNetworkThread) = (arguments, callsBackOnNetworkThread)
-    }
+    let style: Style
 
     func session(delegate: (any URLSessionDelegate)? = nil) -> URLSession {
         URLSession(configuration: configuration(), delegate: delegate, delegateQueue: nil)
     }
 
     func configuration() -> URLSessionConfiguration {
-        let configuration = URLSessionConfiguration.ephemeral
-        configuration.httpMaximumConnectionsPerHost = arguments.isPipelined ? 1 : arguments.concurrency
+        let configuration = style.isCached ? URLSessionConfiguration.default : .ephemeral
+        if !style.isCached { configuration.urlCache = nil }
+        if !style.keepsSixConnections {
+            configuration.httpMaximumConnectionsPerHost = arguments.isPipelined ? 1 : arguments.concurrency
+        }
         configuration.httpShouldUsePipelining = arguments.isPipelined
-        configuration.callsBackOnNetworkThread = callsBackOnNetworkThread
-        // Or the answer to the second request would come from here, and not from the server.
-        configuration.urlCache = nil
+        configuration.callsBackOnNetworkThread = style.callsBackOnNetworkThread
         if arguments.isIdle { keepConnections(configuration) }
         if arguments.closes { configuration.maximumConnectionAge = 0 }
         configuration.tls.resumesSessions = arguments.resumes
@@ -49,6 +46,11 @@ struct Bench: Sendable {
             pinningMode: pins == .publicKey ? .publicKey : .certificate,
             certificates: Array(pinned)
         )
+    }
+
+    /// Takes the shared cache away if the style has none: connections and operations have no other.
+    func chooseSharedCache() {
+        if !style.isCached { URLCache.shared = URLCache(memoryCapacity: 0, diskCapacity: 0) }
     }
 
     /// Ends the program unless the request was answered with 200.

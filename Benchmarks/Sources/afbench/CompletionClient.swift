@@ -18,16 +18,10 @@ final class CompletionClient: Client {
     private let session: URLSession
     private let requests: Requests
 
-    /// - Parameter caches: Whether the session has a cache like the one that sessions have unless told otherwise.
-    init(_ bench: Bench, _ requests: Requests = .same, caches: Bool = false) {
+    init(_ bench: Bench, _ requests: Requests = .same) {
         self.bench = bench
         self.requests = requests
-        let configuration = bench.configuration()
-        if caches {
-            let folder = FileManager.default.temporaryDirectory.appendingPathComponent("afbench-cache")
-            configuration.urlCache = URLCache(memoryCapacity: 4 << 20, diskCapacity: 20 << 20, directory: folder)
-        }
-        session = URLSession(configuration: configuration)
+        session = bench.session()
     }
 
     func load(_ url: URL, inFlight: Int, _ tally: Tally) {

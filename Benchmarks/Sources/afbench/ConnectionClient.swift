@@ -8,8 +8,7 @@ final class ConnectionClient: Client {
 
     init(_ bench: Bench) {
         self.bench = bench
-        // As the sessions of the other styles: connections have the shared cache.
-        URLCache.shared = URLCache(memoryCapacity: 0, diskCapacity: 0)
+        bench.chooseSharedCache()
     }
 
     func load(_ url: URL, inFlight: Int, _ tally: Tally) {

@@ -74,8 +74,7 @@ final class OperationClient: Client {
 
     init(_ bench: Bench) {
         self.bench = bench
-        // As the sessions of the other styles, and the other clients: operations have the shared cache.
-        URLCache.shared = URLCache(memoryCapacity: 0, diskCapacity: 0)
+        bench.chooseSharedCache()
         manager = HTTPRequestOperationManager(baseURL: bench.arguments.base)
         manager.responseSerializer = HTTPResponseSerializer()
         manager.operationQueue.maxConcurrentOperationCount = bench.arguments.concurrency

@@ -17,7 +17,7 @@ final class UploadClient: Client {
             let attributes = try? FileManager.default.attributesOfItem(atPath: path)
             guard let size = attributes?[.size] as? Int else { bench.arguments.refuse("cannot read \(path)") }
             byteCount = size
-        case .stream(let length):
+        case .stream(let length), .data(let length):
             byteCount = length
         }
     }
@@ -53,6 +53,9 @@ final class UploadClient: Client {
             )
         case .stream(let length):
             request.httpBodyStream = ZeroStream(length)
+            return session.dataTask(with: request, completionHandler: handler)
+        case .data(let length):
+            request.httpBody = Data(repeating: 120, count: length)
             return session.dataTask(with: request, completionHandler: handler)
         }
     }

@@ -31,7 +31,9 @@ extension URLSessionConfiguration {
 extension Arguments {
     /// A run of a few requests is one of large bodies. A completion handler would get each of them as one value, which
     /// nobody would want of a GiB; a delegate drops them as they arrive.
-    fileprivate var dropsBodies: Bool { total < 20 && warm == 0 && out == nil && body == nil && !isIdle }
+    fileprivate var dropsBodies: Bool {
+        total < 20 && warm == 0 && out == nil && body == nil && !isIdle && !collects
+    }
 
     fileprivate func refuseWhatIsMissing() {
         if let style { refuse("there is one style only: remove --style \(style)") }

@@ -38,6 +38,10 @@ final class FoundationClient: Client {
         switch arguments.body {
         case .file(let path): return upload(request, path, done)
         case .stream(let byteCount): return upload(request, byteCount, done)
+        case .data(let byteCount):
+            var request = request
+            request.httpBody = Data(repeating: 120, count: byteCount)
+            return session.dataTask(with: request) { _, response, error in done(byteCount, response, error) }
         case nil: break
         }
         if let out = arguments.out { return download(request, out, done) }

@@ -11,6 +11,7 @@ typedef struct {
     long total, concurrency;
     long warm;          // requests before the measured ones
     long upload_stream; // bytes of a body of unknown length
+    long post;          // bytes of a body that the program has in memory
     long message;       // WebSockets, one for each in flight, and the bytes of a message that comes back
     const char *ca;     // the only certificates to trust
     const char *out;    // where bodies go
@@ -22,6 +23,8 @@ typedef struct {
     int resume;     // with it: TLS sessions are resumed
     int idle;       // measure connections at rest
     int pipeline;   // all requests in flight on one connection
+    int collect;    // the body is wanted as one value
+    int coded;      // the body may come compressed
 } arguments_t;
 
 // For what a program cannot do, and for words it does not know.
@@ -42,6 +45,8 @@ static inline int take_flag(arguments_t *a, const char *word) {
     else if (!strcmp(word, "--resume")) a->resume = 1;
     else if (!strcmp(word, "--idle")) a->idle = 1;
     else if (!strcmp(word, "--pipeline")) a->pipeline = 1;
+    else if (!strcmp(word, "--collect")) a->collect = 1;
+    else if (!strcmp(word, "--coded")) a->coded = 1;
     else return 0;
     return 1;
 }
@@ -60,6 +65,7 @@ static inline int take_option(arguments_t *a, const char *word, const char *valu
     else if (!strcmp(word, "--out")) a->out = value;
     else if (!strcmp(word, "--upload")) a->upload = value;
     else if (!strcmp(word, "--upload-stream")) a->upload_stream = number(a, value, 1);
+    else if (!strcmp(word, "--post")) a->post = number(a, value, 1);
     else if (!strcmp(word, "--message")) a->message = number(a, value, 1);
     else if (!strcmp(word, "--pins")) a->pins = pins_named(a, value);
     else if (!strcmp(word, "--style")) a->style = value;
@@ -82,8 +88,8 @@ static inline arguments_t parse_arguments(int argc, char *const *argv) {
     if (argc < 4)
         refuse(&a,
                "usage: URL TOTAL CONCURRENCY [--warm N] [--ca FILE] [--close [--resume]] [--pins spki|certificate]\n"
-               "       [--out FILE | --upload FILE | --upload-stream BYTES | --idle] [--pipeline] [--style NAME]\n"
-               "       [--message BYTES] [--flood chunks|fragments|pings]",
+               "       [--out FILE | --upload FILE | --upload-stream BYTES | --post BYTES | --idle] [--pipeline]\n"
+               "       [--collect] [--coded] [--style NAME] [--message BYTES] [--flood chunks|fragments|pings]",
                "");
     a.url = argv[1];
     a.total = number(&a, argv[2], 1);
@@ -94,12 +100,13 @@ static inline arguments_t parse_arguments(int argc, char *const *argv) {
             refuse(&a, "unknown option, or its value is missing: ", argv[i]);
         i++;
     }
-    if ((a.out != NULL) + (a.upload != NULL) + (a.upload_stream > 0) + a.idle > 1)
-        refuse(&a, "one of --out, --upload, --upload-stream and --idle at a time", "");
+    if ((a.out != NULL) + (a.upload != NULL) + (a.upload_stream > 0) + (a.post > 0) + a.idle > 1)
+        refuse(&a, "one of --out, --upload, --upload-stream, --post and --idle at a time", "");
+    if (a.collect && a.out) refuse(&a, "a body that goes to a file is not collected: leave --collect away", "");
     if (a.out && a.concurrency > 1) refuse(&a, "one file: --out goes with CONCURRENCY 1", "");
-    if (a.pipeline && (a.upload || a.upload_stream || a.out || a.close_each || a.idle))
+    if (a.pipeline && (a.upload || a.upload_stream || a.post || a.out || a.close_each || a.idle))
         refuse(&a, "--pipeline is for small requests on one connection, without other modes", "");
-    if (a.message && (a.upload || a.upload_stream || a.out || a.close_each || a.pipeline))
+    if (a.message && (a.upload || a.upload_stream || a.post || a.out || a.close_each || a.pipeline))
         refuse(&a, "--message is for WebSockets, which know no other mode than --idle", "");
     if (a.pins && !a.ca) refuse(&a, "the pins are made of the certificate in --ca, which is missing", "");
     return a;
