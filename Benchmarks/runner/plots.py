@@ -1,4 +1,5 @@
-"""The plots of a result, drawn by matplotlib (./dev setup --bench): one for each workload, and one of all bars.
+"""The plots of a result, drawn by matplotlib (./dev setup --bench): ours beside each peer, one for each workload, and one of
+all bars.
 
 Sorted, the best first. Ours has one colour. All others are grey, but red where they are ahead of all of ours.
 """
@@ -9,7 +10,7 @@ from .clients import CLIENTS, LIMITS
 from .machine import fail
 from .results import amount, subject
 from .tables import number
-from .workloads import METRICS, WORKLOADS
+from .workloads import METRICS, WORKLOADS, workload_of
 
 OURS, OTHERS, LIMIT, AHEAD = "#0b62c4", "#b3bac2", "#7a828b", "#c0252f"
 WIDTH, ROW = 9, 0.24  # inches
@@ -21,7 +22,22 @@ def better(metric):
 
 
 def file_names(results):
-    return [*(f"{workload.name}.svg" for workload in results.workloads()), *(["bars.svg"] if results.verdicts() else [])]
+    return [*(["peers.svg"] if beside_peers(results) else []),
+            *(f"{workload.name}.svg" for workload in results.workloads()), *(["bars.svg"] if results.verdicts() else [])]
+
+
+def beside_peers(results):
+    """(case, {peer: how many times what ours takes}), for each case that has both."""
+    rows = []
+    for workload in results.workloads():
+        for case in results.cases(workload):
+            metric, ours = METRICS[case.metric], results.value(case.name, case.beside_peers)
+            peers = {name: results.value(case.name, name) for name in results.clients(case.name)
+                     if CLIENTS[name].kind == "peer"}
+            if ours and peers:
+                rows.append((case, {name: ours / value if metric.higher_is_better else value / ours
+                                    for name, value in peers.items() if value}))
+    return rows
 
 
 def axis_end(values):
@@ -97,6 +113,30 @@ def workload_plot(results, workload):
     return drawn
 
 
+def peers_plot(results):
+    """A cell for each case and peer. Those that are another program of the same peer stand in its column."""
+    rows = [(case, {CLIENTS[name].title: times for name, times in peers.items()}) for case, peers in beside_peers(results)]
+    columns = [name for name in dict.fromkeys(client.title for client in CLIENTS.values() if client.kind == "peer")
+               if any(name in peers for _, peers in rows)]
+    drawn, (axes,) = figure("What others take for the same, as a multiple of what ours takes",
+                            "ours with the configuration that a program gets; red: takes less than ours", [len(rows)])
+    for line, (case, peers) in enumerate(rows):
+        for place, name in enumerate(columns):
+            if name not in peers:
+                continue
+            ahead = peers[name] < 1
+            axes.barh(line, 0.94, 0.86, place - 0.47, color=AHEAD if ahead else "#e6eef8")
+            axes.text(place, line, number(peers[name], 2 if peers[name] < 10 else 0), ha="center", va="center",
+                      color="white" if ahead else "black")
+    axes.set(xlim=(-0.5, len(columns) - 0.5), ylim=(len(rows) - 0.5, -0.5), xticks=range(len(columns)),
+             yticks=range(len(rows)), yticklabels=[f"{workload_of(case.name).name.upper()} {case.title}, "
+                                                   f"{CLIENTS[case.beside_peers].title}" for case, _ in rows])
+    axes.set_xticklabels([name.replace(" ", "\n", 1) for name in columns])
+    axes.tick_params(left=False, bottom=False, labelbottom=False, labeltop=True)
+    axes.spines["bottom"].set_visible(False)
+    return drawn
+
+
 def bars_plot(results):
     """How much of what is allowed was used."""
     verdicts = sorted(results.verdicts(), key=lambda verdict: verdict.share)
@@ -109,18 +149,21 @@ def bars_plot(results):
     return drawn
 
 
+OTHER_PLOTS = {"peers.svg": peers_plot, "bars.svg": bars_plot}
+
+
 # MARK: Files
 
 def draw_all(results, folder):
     """Writes the plots, removes those of earlier results that have no successor."""
     folder.mkdir(parents=True, exist_ok=True)
     names = file_names(results)
-    for name in [*(f"{workload}.svg" for workload in WORKLOADS), "bars.svg"]:
+    for name in ["peers.svg", *(f"{workload}.svg" for workload in WORKLOADS), "bars.svg"]:
         if name not in names:
             (folder / name).unlink(missing_ok=True)
     for name in names:
         workload = WORKLOADS.get(name.removesuffix(".svg"))
-        drawn = workload_plot(results, workload) if workload else bars_plot(results)
+        drawn = workload_plot(results, workload) if workload else OTHER_PLOTS[name](results)
         text = io.StringIO()
         drawn.savefig(text, format="svg", bbox_inches="tight", metadata={"Date": None, "Creator": None})
         # An outline has a line for each of its points.

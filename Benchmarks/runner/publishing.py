@@ -9,7 +9,7 @@ from .tables import markdown
 FOLDER = REPOSITORY / "Docs" / "Benchmarks"
 PAGE, DATA = FOLDER / "README.md", FOLDER / "results.json"
 BEGIN, END = "<!-- results: begin, written by ./dev bench --publish -->", "<!-- results: end -->"
-CAPTIONS = {"bars": "The share of each bar that is used"}
+CAPTIONS = {"peers": "What others take, as a multiple of what ours takes", "bars": "The share of each bar that is used"}
 
 
 def generated(results):

@@ -210,7 +210,16 @@ class Words(unittest.TestCase):
 
 class Plots(unittest.TestCase):
     def test_each_workload_and_the_bars_have_a_plot(self):
-        self.assertEqual(plots.file_names(Results(canned_document())), [*(f"{name}.svg" for name in WORKLOADS), "bars.svg"])
+        self.assertEqual(plots.file_names(Results(canned_document())),
+                         ["peers.svg", *(f"{name}.svg" for name in WORKLOADS), "bars.svg"])
+
+    def test_a_peer_stands_beside_ours_as_a_multiple(self):
+        figures = {("w1-64", "completion"): 10, ("w1-64", "go"): 25, ("w1-64", "hyper"): 8, ("w1-64", "ceil"): 5}
+        self.assertEqual([(case.name, peers) for case, peers in plots.beside_peers(Results(document_with(figures)))],
+                         [("w1-64", {"go": 2.5, "hyper": 0.8})])
+        more = {("w11-large", "completion"): 800, ("w11-large", "undici"): 200}
+        self.assertEqual([peers for _, peers in plots.beside_peers(Results(document_with(more, "mib_s")))], [{"undici": 4}])
+        self.assertEqual(CASES["w10-plain"].beside_peers, "manager")
 
     def test_the_best_is_first_and_what_is_ahead_of_ours_is_red(self):
         values = {"libcurl": 9, "ceil": 1, "completion": 5, "hyper": 4, "go": 3, "async": 7}

@@ -136,7 +136,7 @@ def markdown_facts(results):
 
 def markdown(results, image):
     """All of a run; `image(workload)` is the Markdown of a workload's plots."""
-    lines = [*markdown_facts(results), "", "### All bars", "", *image("bars"), *markdown_verdicts(results), ""]
+    lines = [*image("peers"), *markdown_facts(results), "", "### All bars", "", *image("bars"), *markdown_verdicts(results), ""]
     for workload in results.workloads():
         picture = image(workload.name)
         for part in results.parts(workload):
