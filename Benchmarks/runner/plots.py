@@ -124,14 +124,14 @@ def peers_plot(results):
         for place, name in enumerate(columns):
             if name not in peers:
                 continue
-            ahead = peers[name] < 1
+            ahead = round(peers[name], 2) < 1
             axes.barh(line, 0.94, 0.86, place - 0.47, color=AHEAD if ahead else "#e6eef8")
             axes.text(place, line, number(peers[name], 2 if peers[name] < 10 else 0), ha="center", va="center",
                       color="white" if ahead else "black")
     axes.set(xlim=(-0.5, len(columns) - 0.5), ylim=(len(rows) - 0.5, -0.5), xticks=range(len(columns)),
              yticks=range(len(rows)), yticklabels=[f"{workload_of(case.name).name.upper()} {case.title}, "
                                                    f"{CLIENTS[case.beside_peers].title}" for case, _ in rows])
-    axes.set_xticklabels([name.replace(" ", "\n", 1) for name in columns])
+    axes.set_xticklabels([re.sub(r",? |(?<=Foundation)", "\n", name) for name in columns], fontsize=7)
     axes.tick_params(left=False, bottom=False, labelbottom=False, labeltop=True)
     axes.spines["bottom"].set_visible(False)
     return drawn

@@ -259,7 +259,7 @@ def default_gets():
     """W13. What a program pays for what it has not chosen: the answers say nothing to caches, and none is used again."""
     for flight, total in ((1, 20_000), (32, 80_000), (64, 80_000)):
         yield Case(name=f"w13-{flight}", title=f"{flight} in flight", total=total, warm=500, concurrency=flight,
-                   clients=(LIMIT, "completion-uncached", "completion", "go"), quick={"total": total // 8})
+                   clients=(LIMIT, "completion", "completion-uncached", "go"), quick={"total": total // 8})
     yield Case(name="w13-other", title="64 in flight, another URL each time", total=200_000, warm=500, concurrency=64,
                clients=(LIMIT, "other-uncached", "other"), quick={"total": 20_000})
     yield Case(name="w13-manager", title="64 in flight, managers", total=40_000, warm=500, concurrency=64,
