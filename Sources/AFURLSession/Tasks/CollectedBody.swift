@@ -19,7 +19,7 @@ struct CollectedBody {
         let length = data.count + bytes.count
         guard length <= limit else { return load.fail(.bodyTooLong(limit: limit)) }
         if length > CollectedBody.longBody { FreedMemory.keep() }
-        if length > reserved { reserve(length, announced: Int(clamping: load.expectedBodyLength)) }
+        if length > reserved { reserve(length, announced: min(Int(clamping: load.expectedBodyLength), limit)) }
         if data.isEmpty, reserved == length { data = Data(bytes) } else { data.append(contentsOf: bytes) }
     }
 
