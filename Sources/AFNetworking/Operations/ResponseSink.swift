@@ -11,6 +11,12 @@ final class ResponseSink: @unchecked Sendable {
         /// What was written while there was no stream.
         var bytes = Data()
         var isOpen = false
+
+        /// Most bodies have one piece, which is kept as it is. A long one stands on a page that is lent, and longer: it is
+        /// copied.
+        mutating func keep(_ data: Data) {
+            if bytes.isEmpty, data.count < 32 << 10 { bytes = data } else { bytes.append(data) }
+        }
     }
 
     private let place: Lock<Place>
@@ -103,8 +109,7 @@ final class ResponseSink: @unchecked Sendable {
     func write(_ data: Data) -> (any Error)? {
         open()
         let stream = place.withLock { place in
-            // The first piece is taken as it is: most bodies have no other.
-            if place.stream == nil { if place.bytes.isEmpty { place.bytes = data } else { place.bytes.append(data) } }
+            if place.stream == nil { place.keep(data) }
             return place.stream
         }
         if let stream, let problem = Self.write(data, to: stream) { return failure(problem) }
