@@ -263,7 +263,8 @@ struct HTTPRequestOperationTests {
         }
         let operation = operation("/file", on: server)
         operation.start()
-        try await server.waitForRequests(1)
+        // The server has counted the request before its route is asked.
+        try await asked.wait(for: 1)
         operation.pause()
         operation.resume()
         try await operation.ended()
