@@ -3,6 +3,8 @@ import AFTLS
 import AFWire
 
 package protocol ConnectionAttemptClient: AnyObject {
+    /// Whether the server may speak before the client does. HTTP and TLS clients speak first.
+    var serverMaySpeakFirst: Bool { get }
     func attemptSucceeded(_ attempt: ConnectionAttempt, channel: any ByteChannel)
     func attemptFailed(_ attempt: ConnectionAttempt, error: TransferError)
     /// The attempt is about to ask a proxy for a tunnel.
@@ -201,6 +203,8 @@ package final class ConnectionAttempt: DialClient, HandshakeClient, ResolverClie
         lookup.attempts = addresses.map { DialAttempt(address: $0.withPort(key.endpoint.port), outcome: .forbidden) }
         return .dial(.forbidden, lookup)
     }
+
+    package var serverMaySpeakFirst: Bool { client?.serverMaySpeakFirst ?? false }
 
     package func depart(_ passage: ProxyPassage) throws(Refusal) -> Permit {
         guard let client else { throw .ended }

@@ -2,6 +2,8 @@ package import AFLoop
 package import AFWire
 
 package protocol ProxyPassageClient: AnyObject {
+    /// Whether the server may speak before we do.
+    var serverMaySpeakFirst: Bool { get }
     /// The passage is about to ask the proxy for a tunnel. A client that refuses wants the passage no more.
     func depart(_ passage: ProxyPassage) throws(Refusal) -> Permit
     /// What is sent on the channel from now on is for the server, or is a request that names it.
@@ -85,6 +87,8 @@ package final class ProxyPassage: HandshakeClient, ProxyTunnelClient {
     }
 
     // MARK: - From the tunnel
+
+    package var serverMaySpeakFirst: Bool { client?.serverMaySpeakFirst ?? false }
 
     package func tunnelEstablished(_ tunnel: ProxyTunnel, channel: any ByteChannel) {
         succeed(channel)

@@ -394,6 +394,8 @@ final class HostPool: ConnectionAttemptClient, ConnectionOwner {
         pool.settleLater(self)
     }
 
+    var serverMaySpeakFirst: Bool { false }
+
     func attemptSucceeded(_ attempt: ConnectionAttempt, channel: any ByteChannel) {
         let connection = pool.makeConnection(on: channel, report: attempt.report(with: channel), of: self)
         if let client = takeRedial(attempt) {

@@ -37,7 +37,7 @@ package struct ConnectExchange: TunnelExchange {
                 switch step.event {
                 case .needMore: return .needsMore
                 case .interim: continue
-                case .head(let head): return conclude(head, hasSurplus: !rest.isEmpty)
+                case .head(let head): return conclude(head, surplus: rest.count)
                 case .body, .end: return .failed(.surplus)
                 }
             } catch {
@@ -47,9 +47,9 @@ package struct ConnectExchange: TunnelExchange {
     }
 
     /// A length or a coding in an answer that grants the tunnel means nothing (RFC 9110 §9.3.6).
-    private mutating func conclude(_ head: ResponseHead, hasSurplus: Bool) -> TunnelStep {
+    private mutating func conclude(_ head: ResponseHead, surplus: Int) -> TunnelStep {
         answer = head
         guard 200..<300 ~= head.status else { return .failed(.refused(head)) }
-        return hasSurplus ? .failed(.surplus) : .established
+        return .established(surplus: surplus)
     }
 }

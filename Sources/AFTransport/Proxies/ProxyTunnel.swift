@@ -2,6 +2,10 @@ package import AFLoop
 package import AFWire
 
 package protocol ProxyTunnelClient: AnyObject {
+    /// Whether the server may speak before we do. Then what follows the proxy's answer is the server's; otherwise nothing
+    /// may follow.
+    var serverMaySpeakFirst: Bool { get }
+    /// - Parameter channel: Reads first what came with the proxy's answer.
     func tunnelEstablished(_ tunnel: ProxyTunnel, channel: any ByteChannel)
     func tunnelFailed(_ tunnel: ProxyTunnel, failure: TunnelFailure)
 }
@@ -94,41 +98,47 @@ package final class ProxyTunnel: ChannelHandler {
                 fail(.surplus)
                 return false
             }
-            take(exchange.receive(UnsafeRawBufferPointer(rebasing: room[..<count])))
+            let received = UnsafeRawBufferPointer(rebasing: room[..<count])
+            take(exchange.receive(received), to: received)
         }
         return self.channel != nil
     }
 
-    private func take(_ step: TunnelStep) {
+    private func take(_ step: TunnelStep, to received: UnsafeRawBufferPointer) {
         switch step {
         case .needsMore: break
         case .send(let bytes):
             // What arrives before these have left is no answer to them.
             isListening = false
             unsent = bytes
-        case .established: establish()
+        case .established(let surplus): establish(with: Array(received.suffix(surplus)))
         case .failed(let failure): fail(failure)
         }
     }
 
-    /// A read that filled the buffer says nothing about what follows, and nothing may follow.
-    private func establish() {
-        guard let channel else { return }
-        if channel.isReadable {
-            switch channel.read(into: buffer.forReading()) {
-            case .wouldBlock where !channel.isReadable: break
-            case .bytes, .wouldBlock: return fail(.surplus)
-            case .end: return fail(.closed)
-            case .failed(let error): return fail(.broken(code: error.code))
-            }
-        }
-        let client = client
+    /// - Parameter early: What followed the answer in the same read.
+    private func establish(with early: [UInt8]) {
+        guard let client, let channel else { return }
+        if !client.serverMaySpeakFirst, let failure = failure(with: early, before: channel) { return fail(failure) }
         self.client = nil
         // The channel is the client's from here. The passage keeps this tunnel for its answer, and cancels it when the
         // attempt is cancelled: that must not close a connection which serves requests.
         self.channel = nil
         channel.handler = nil
-        client?.tunnelEstablished(self, channel: channel)
+        client.tunnelEstablished(self, channel: early.isEmpty ? channel : EarlyChannel(early, before: channel))
+    }
+
+    /// Why there is no tunnel in which we would speak first. A read that filled the buffer says nothing about what
+    /// follows, and nothing may follow.
+    private func failure(with early: [UInt8], before channel: any ByteChannel) -> TunnelFailure? {
+        guard early.isEmpty else { return .surplus }
+        guard channel.isReadable else { return nil }
+        switch channel.read(into: buffer.forReading()) {
+        case .wouldBlock where !channel.isReadable: return nil
+        case .bytes, .wouldBlock: return .surplus
+        case .end: return .closed
+        case .failed(let error): return .broken(code: error.code)
+        }
     }
 
     private func fail(_ failure: TunnelFailure) {

@@ -125,7 +125,7 @@ package struct SOCKS5Exchange: TunnelExchange {
         }
         let length = 4 + addressLength + 2
         if pending.count < length { return .needsMore }
-        return pending.count == length ? .established : .failed(.surplus)
+        return .established(surplus: pending.count - length)
     }
 
     private func explain(_ version: UInt8) -> String {

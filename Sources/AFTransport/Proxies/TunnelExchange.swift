@@ -13,7 +13,8 @@ package protocol TunnelExchange {
 package enum TunnelStep {
     case needsMore
     case send([UInt8])
-    /// From here on everything comes from the other end.
-    case established
+    /// From here on everything comes from the other end: also the last `surplus` bytes of what the exchange has just
+    /// taken, which follow the answer.
+    case established(surplus: Int)
     case failed(TunnelFailure)
 }

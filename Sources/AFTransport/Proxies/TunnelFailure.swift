@@ -14,8 +14,8 @@ package enum TunnelFailure: Error, Sendable {
     case noMethod(hasLogin: Bool)
     /// A SOCKS proxy has rejected our login.
     case loginRejected
-    /// The proxy sent more than its answer. The server at the other end has not been told anything yet, so it is
-    /// nothing that the server could have said.
+    /// The proxy sent more than its answer, where we speak first: the server at the other end has not been told anything
+    /// yet, so it is nothing that the server could have said.
     case surplus
     /// The proxy closed the connection before there was a tunnel.
     case closed

@@ -1,51 +1,53 @@
-import AFLoop
-import Foundation
+package import AFLoop
 
 /// A channel that returns bytes read earlier before those of the connection.
-final class EarlyChannel: ByteChannel, ChannelHandler {
-    var handler: (any ChannelHandler)?
-    let channel: any ByteChannel
-    private var early: Data
+package final class EarlyChannel: ByteChannel, ChannelHandler {
+    package var handler: (any ChannelHandler)?
+    package let channel: any ByteChannel
+    private var early: Backlog
 
-    init(chunks: [Data], before channel: any ByteChannel) {
-        early = chunks.reduce(into: Data()) { $0.append($1) }
+    package init(_ early: [UInt8], before channel: any ByteChannel) {
+        self.early = Backlog(early)
         self.channel = channel
         channel.handler = self
     }
 
     /// Whether all of these bytes were read.
-    var isEmpty: Bool { early.isEmpty }
+    package var isEmpty: Bool { early.isEmpty }
 
-    func channelReady() {
+    package func channelReady() {
         handler?.channelReady()
     }
 
-    var turnShare: TurnShare { channel.turnShare }
-    var isReadable: Bool { !early.isEmpty || channel.isReadable }
-    var isWritable: Bool { channel.isWritable }
-    var isFlushed: Bool { channel.isFlushed }
-    var remoteAddress: SocketAddress { channel.remoteAddress }
-    var localAddress: SocketAddress? { channel.localAddress }
+    package var turnShare: TurnShare { channel.turnShare }
+    package var isReadable: Bool { !early.isEmpty || channel.isReadable }
+    package var isWritable: Bool { channel.isWritable }
+    package var isFlushed: Bool { channel.isFlushed }
+    package var remoteAddress: SocketAddress { channel.remoteAddress }
+    package var localAddress: SocketAddress? { channel.localAddress }
 
-    func read(into buffer: UnsafeMutableRawBufferPointer) -> ChannelRead {
+    package func read(into buffer: UnsafeMutableRawBufferPointer) -> ChannelRead {
         guard !early.isEmpty else { return channel.read(into: buffer) }
-        let part = early.prefix(buffer.count)
-        part.copyBytes(to: buffer)
-        early = Data(early.dropFirst(part.count))
-        turnShare.take(bytes: part.count)
-        return .bytes(part.count)
+        let count = early.withBytes { bytes in
+            let part = bytes.prefix(buffer.count)
+            buffer.copyBytes(from: part)
+            return part.count
+        }
+        early.removeFirst(count)
+        turnShare.take(bytes: count)
+        return .bytes(count)
     }
 
-    func write(_ first: UnsafeRawBufferPointer, second: UnsafeRawBufferPointer) -> ChannelWrite {
+    package func write(_ first: UnsafeRawBufferPointer, second: UnsafeRawBufferPointer) -> ChannelWrite {
         channel.write(first, second: second)
     }
 
-    func finishConnecting() throws(SystemCallError) {}
-    func endWriting() { channel.endWriting() }
-    func continueNextTurn() { channel.continueNextTurn() }
-    func probePeer() { channel.probePeer() }
+    package func finishConnecting() throws(SystemCallError) {}
+    package func endWriting() { channel.endWriting() }
+    package func continueNextTurn() { channel.continueNextTurn() }
+    package func probePeer() { channel.probePeer() }
 
-    func close() {
+    package func close() {
         handler = nil
         channel.close()
     }

@@ -37,7 +37,7 @@ extension Load {
             let channel = transfer.surrenderChannel()
         else { return false }
         let secured = transfer.key.security == nil ? nil : channel as? TLSChannel
-        let early = chunks.isEmpty ? channel : EarlyChannel(chunks: chunks, before: channel)
+        let early = chunks.isEmpty ? channel : EarlyChannel(chunks.flatMap { $0 }, before: channel)
         let number = transfer.times.connection?.number
         connector.take(
             secured == nil ? .tookConnection : .tookSecured,

@@ -295,6 +295,9 @@ final class StreamConnector: TaskConsumer {
 }
 
 extension StreamConnector: ConnectionAttemptClient {
+    /// Not if the task is to be secured before anything else.
+    var serverMaySpeakFirst: Bool { schedule.nextChange != .secured }
+
     func attemptSucceeded(_ attempt: ConnectionAttempt, channel: any ByteChannel) {
         self.attempt = nil
         // The task may have ended meanwhile: the channel is ours to close.

@@ -41,12 +41,13 @@ extension FuzzTarget {
         func end(_ pieces: [[UInt8]]) -> String {
             var exchange = make()
             _ = exchange.begin()
+            var count = 0
             for piece in pieces {
+                count += piece.count
                 switch piece.span.withUnsafeBytes({ exchange.receive($0) }) {
                 case .needsMore, .send: continue
-                // Bytes behind the answer are surplus if they came in the same piece; otherwise no code reads them.
-                case .established: return "established"
-                case .failed(.surplus): return "established"
+                // Behind the same byte, however much of what follows has come.
+                case .established(let surplus): return "established behind \(count - surplus) bytes"
                 // What is shown of a bad line is what there was of it.
                 case .failed(.malformed(let error)): return "\(error.kind)"
                 case .failed(let failure): return "\(failure)"
