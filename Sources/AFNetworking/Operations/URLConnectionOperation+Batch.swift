@@ -37,7 +37,6 @@ extension URLConnectionOperation {
         for operation in operations {
             operation.completionGroup = group
             last.addDependency(operation)
-            // Its completion block has been called.
             guard !operation.isFinished else { continue }
             group.enter()
             operation.joinBatch(group, of: operations, progress: progressBlock)
@@ -60,14 +59,15 @@ extension URLConnectionOperation {
         of operations: [URLConnectionOperation],
         progress: (@Sendable (UInt, UInt) -> Void)?
     ) {
-        let original = completionBlock
-        completionBlock = { [weak self] in
-            // The operation's own block is enqueued in the group before the group is left.
-            original?()
-            MainQueue.completeWhenQuiet(on: self?.completionQueue, group: group) {
-                let finished = operations.count { $0.isFinished }
-                progress?(UInt(finished), UInt(operations.count))
-                group.leave()
+        wrapCompletion { original in
+            { [weak self] in
+                // The operation's own block is enqueued in the group before the group is left.
+                if let original { self?.enqueue(original) }
+                MainQueue.completeWhenQuiet(on: self?.completionQueue, group: group) {
+                    let finished = operations.count { $0.isFinished }
+                    progress?(UInt(finished), UInt(operations.count))
+                    group.leave()
+                }
             }
         }
     }

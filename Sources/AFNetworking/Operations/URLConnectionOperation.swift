@@ -201,11 +201,23 @@ open class URLConnectionOperation: Operation, NSCopying, NSSecureCoding, URLConn
                 defer { state.completion = newValue }
                 return state.completion
             }
-            // An object of a subclass may finish in a way of its own, and then only Foundation hears of it.
-            guard !isOfLibrary else { return }
-            let hears: @Sendable () -> Void = { [weak self] in self?.complete() }
-            super.completionBlock = newValue == nil ? nil : hears
+            hearOwnEnd(newValue != nil)
         }
+    }
+
+    /// Puts a completion block round the present one. It is called once, also if the operation ends meanwhile on another
+    /// thread: then perhaps round nothing, because that thread has called the present one.
+    func wrapCompletion(_ wrap: (_ original: (@Sendable () -> Void)?) -> @Sendable () -> Void) {
+        state.withLock { state in state.completion = wrap(state.completion) }
+        hearOwnEnd(true)
+        if isFinished { complete() }
+    }
+
+    /// An object of a subclass may finish in a way of its own, and then only Foundation hears of it.
+    private func hearOwnEnd(_ isWanted: Bool) {
+        guard !isOfLibrary else { return }
+        let hears: @Sendable () -> Void = { [weak self] in self?.complete() }
+        super.completionBlock = isWanted ? hears : nil
     }
 
     // MARK: - Blocks
