@@ -2,7 +2,7 @@
 from dataclasses import dataclass
 
 from .clients import LIMIT
-from .workloads import FLOODS, WORKLOADS
+from .workloads import FLOODS, KNOWN_HOSTS, WORKLOADS
 
 
 @dataclass(frozen=True)
@@ -82,5 +82,8 @@ BARS = (
     *times_limit(["w14-64k"], "completion", 1.15, 1.1),
     *times_limit(["w14-1m"], "completion", 1.6, 1.3),
     *times_limit(["w14-file"], "completion", 3.5, 2.5),
+    *(Bar("w15-10000", client, 1.25, against=("w15-10000", "known-nothing")) for client in KNOWN_HOSTS[1:]),
+    Bar("w15-stored-100000", "known-stored", 50_000, metric="p50_us"),
+    Bar("w15-beside-100000", "known-beside", 10_000, metric="p99_us"),
     Bar("w9-spki", "completion", 1.01, against=("w9-none", "completion")),
 )

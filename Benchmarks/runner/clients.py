@@ -13,6 +13,19 @@ HYPER_HINT = "needs Debian 12's cargo and crates of hyper: ./dev setup --bench"
 FOUNDATION_HINT = "is built from Benchmarks/Sources: see the messages of the build above"
 
 
+KNOWN = {  # what a session knows of hosts that it does not load from
+    "nothing": "nothing of them",
+    "hsts": "they ask for TLS (HSTS)",
+    "credentials": "a password for each",
+    "cookies": "a cookie of each",
+    "overrides": "each is reached elsewhere",
+    "pins": "a rule with pins for each",
+    "idle": "an idle connection to each",
+    "stored": "a response of each in the folder of its cache",
+    "beside": "requests of another session meanwhile",
+}
+
+
 @dataclass(frozen=True)
 class Client:
     name: str
@@ -58,6 +71,7 @@ CLIENTS = {client.name: client for client in (
     ours("manager-blocked", "HTTPSessionManager, own queue, main thread waits"),
     ours("manager-uncached", "HTTPSessionManager, no cache"),
     ours("operation", "HTTPRequestOperationManager"),
+    *(Client(f"known-{kind}", "afbench", title, "ours", ("--known", kind)) for kind, title in KNOWN.items()),
     ours("connection", "URLConnection, network thread"),
     ours("blocking", "URLConnection, caller waits"),
     Client("afnet", "afnetbench", "afnet, a command", "ours", warms=0),

@@ -28,13 +28,17 @@ def make_bodies(folder):
     (folder / "coded").write_bytes(gzip.compress(json.dumps(rows).encode()[:64 << 10], mtime=0))
 
 
+def descriptors_for(case):
+    return case.concurrency + case.connections + 100
+
+
 class Bench:
     """Everything a measurement needs: servers, certificates, files."""
 
     def __init__(self, programs, folder, cases, quick):
         self.programs, self.folder, self.quick, self.turn = Path(programs), Path(folder), quick, 0
         self.patience, self.tries = (1, 1) if quick else (12, 3)
-        self.descriptors = raise_descriptor_limit(max(case.concurrency for case in cases) + 500)
+        self.descriptors = raise_descriptor_limit(max(map(descriptors_for, cases)) + 400)
         self.trust = Trust(self.folder)
         (self.folder / "www").mkdir()
         self.make_file(max(case.size for case in cases))
@@ -79,7 +83,7 @@ class Bench:
             return f"{case.server} is missing: see the messages of the build above"
         if case.path.startswith("/slow") and not ECHO_MODULE.exists():
             return "nginx has no echo module: ./dev setup --bench"
-        if case.concurrency + 100 > self.descriptors:
+        if descriptors_for(case) > self.descriptors:
             return f"only {self.descriptors} descriptors are allowed: raise `ulimit -Hn`"
         needs_system = client.system_trust_only or workload_of(case.name).runner == "coldstart"
         if needs_system and case.secure and not self.own_system(case):

@@ -9,6 +9,7 @@ from . import plots, publishing
 from .bars import BARS, Bar
 from .clients import CLIENTS, GROUPS, named
 from .machine import numbers_in, two_cores
+from .measuring import descriptors_for
 from .progress import Progress, in_words
 from .results import FORMAT, Results, derived, judge, load, median_row, save
 from .tables import markdown, plain_text
@@ -133,6 +134,15 @@ class Plan(unittest.TestCase):
         self.assertEqual([case.name for case in chosen_cases(["w1", "w2"], True)], ["w1-64", "w2-64"])
         self.assertLess(chosen_cases(["w3"], True)[0].size, chosen_cases(["w3"], False)[0].size)
 
+    def test_connections_that_wait_need_descriptors_too(self):
+        self.assertEqual(descriptors_for(CASES["w15-10000"]), 10_164)
+        self.assertEqual(descriptors_for(CASES["w1-64"]), 164)
+
+    def test_what_grows_stands_beside_what_does_not(self):
+        for count in (1, 100, 1_000, 10_000):
+            case = CASES[f"w15-{count}"]
+            self.assertEqual((case.clients[0], case.options), ("known-nothing", ("--known-count", str(count))))
+
     def test_slow_clients_make_fewer_requests(self):
         case = CASES["w1-64"]
         self.assertEqual(case.count_for(CLIENTS["foundation"]), case.total // 16)
@@ -184,8 +194,8 @@ class Words(unittest.TestCase):
         text = plain_text(Results(canned_document()))
         for words in ("CPU per message, µs; less", "throughput, MiB/s; more", "memory per idle connection, KiB; less"):
             self.assertTrue(f"W11 WebSockets: {words}" in text, words)
-        self.assertEqual([len(workload.parts) for workload in WORKLOADS.values() if workload.name != "w11"],
-                         [1] * (len(WORKLOADS) - 1))
+        several = {workload.name: len(workload.parts) for workload in WORKLOADS.values() if len(workload.parts) > 1}
+        self.assertEqual(several, {"w11": 3, "w15": 3})
 
     def test_columns_without_figures_are_left_out(self):
         self.assertNotIn("÷ libcurl", plain_text(Results(document_with({("w1-64", "ceil"): 5}))))

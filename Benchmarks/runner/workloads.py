@@ -1,7 +1,7 @@
 """What is measured: workloads made of cases, and the bars they are held to."""
 from dataclasses import dataclass, field, replace
 
-from .clients import CLIENTS, LIMIT
+from .clients import CLIENTS, KNOWN, LIMIT
 
 GIB, MIB = 1 << 30, 1 << 20
 QUICK_TRANSFER = 1 << 28
@@ -23,6 +23,7 @@ FLOODS = {  # flood: (title, the peers that know what is flooded)
     "fragments": ("empty WebSocket fragments", ("aiohttp",)),
     "pings": ("WebSocket pings", ()),
 }
+KNOWN_HOSTS = tuple(f"known-{kind}" for kind in KNOWN if kind not in ("stored", "beside"))
 TAGS = {"plain": "plain", "tls": "TLS"}
 STARTERS = ("hello-c", "hello-swift-static", "hello-swift", "hello-curl", "hello-fn")
 
@@ -35,6 +36,7 @@ class Case:
     path: str = "/small"
     total: int = 1
     concurrency: int = 1
+    connections: int = 0  # beside those in flight
     warm: int = 0
     secure: bool = False
     server: str = "nginx"  # nginx, sink, wsecho or flood
@@ -282,6 +284,20 @@ def bodies():
                options=("--out", "{out}"), clients=(LIMIT, "completion", *PEERS))
 
 
+def grown_gets():
+    """W15. What a request costs whose session knows many hosts beside that of the request."""
+    for count in (1, 100, 1_000, 10_000):
+        yield Case(name=f"w15-{count}", title=f"64 in flight, {count:,} other host{'s'[:count > 1]}", total=40_000, warm=500,
+                   concurrency=64, connections=count, options=("--known-count", str(count)), clients=KNOWN_HOSTS,
+                   quick={"total": 8_000} if count == 10_000 else None)
+    for count in (1, 100_000):
+        responses = f"{count:,} response{'s'[:count > 1]}"
+        yield Case(name=f"w15-stored-{count}", title=f"a first request, {responses} in the folder of its cache", total=50,
+                   warm=2, options=("--known-count", str(count)), metric="p50_us", clients=("known-stored",))
+        yield Case(name=f"w15-beside-{count}", title=f"one in flight, another session opens a cache of {responses}",
+                   total=5_000, warm=100, options=("--known-count", str(count)), metric="p99_us", clients=("known-beside",))
+
+
 def counted_requests():
     ours = STYLES[:-1]
     for tag, secure in (("plain", False), ("tls", True)):
@@ -304,11 +320,12 @@ WORKLOADS = {workload.name: workload for workload in (
     Workload("w12", "a GET beside a connection that its server floods", tuple(flooded_gets()), BESIDE_FLOOD),
     Workload("w13", "what a program pays for what it has not chosen", tuple(default_gets()), PER_REQUEST),
     Workload("w14", "bodies as programs take them", tuple(bodies()), PER_REQUEST),
+    Workload("w15", "a session that knows many other hosts", tuple(grown_gets()), PER_REQUEST),
     Workload("counts", "instructions and allocations, not timed", tuple(counted_requests()),
              (Column("allocations", "allocations_req", 1),), "counts"),
 )}
 CASES = {case.name: case for workload in WORKLOADS.values() for case in workload.cases}
-QUICK = ("w1", "w2", "w3", "w4", "w10", "w11", "w12", "w13", "w14")
+QUICK = ("w1", "w2", "w3", "w4", "w10", "w11", "w12", "w13", "w14", "w15")
 
 
 def chosen_cases(names, quick):

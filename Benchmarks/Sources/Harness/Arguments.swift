@@ -29,6 +29,9 @@ package struct Arguments: Sendable {
     /// What another connection is flooded with meanwhile, as the server's path names it.
     package let flood: String?
     package let style: String?
+    /// What a session knows of hosts that it does not load from, and of how many.
+    package let known: String?
+    package let knownCount: Int
     package let pins: Pins?
     package let closes: Bool
     package let resumes: Bool
@@ -54,6 +57,7 @@ package struct Arguments: Sendable {
         messageSize = parsed.message > 0 ? parsed.message : nil
         flood = Self.text(parsed.flood)
         style = Self.text(parsed.style)
+        (known, knownCount) = (Self.text(parsed.known), parsed.known_count)
         (closes, resumes) = (parsed.close_each != 0, parsed.resume != 0)
         (isIdle, isPipelined, collects) = (parsed.idle != 0, parsed.pipeline != 0, parsed.collect != 0)
         pins = parsed.pins == PINS_SPKI ? .publicKey : parsed.pins == PINS_CERTIFICATE ? .certificate : nil

@@ -28,6 +28,9 @@ package final class Tally: @unchecked Sendable {
         return number < total ? number : nil
     }
 
+    /// Whether there is another one to start.
+    package var isLeft: Bool { claimed.load(ordering: .relaxed) < total }
+
     package func start(_ number: Int) { times[number] = now() }
 
     /// Bytes of bodies that arrived, or were sent.

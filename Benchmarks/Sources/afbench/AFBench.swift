@@ -21,6 +21,7 @@ struct AFBench {
     }
 
     private static func client(_ bench: Bench) -> any Client {
+        if let knowledge = bench.knowledge { return knowingClient(bench, knowledge) }
         if let size = bench.arguments.messageSize { return messageClient(bench, size) }
         if let flood = bench.arguments.flood { return floodedClient(bench, flood) }
         if let out = bench.arguments.out { return DownloadClient(bench, out) }
@@ -49,6 +50,15 @@ struct AFBench {
         case .async: return AsyncMessageClient(bench, size)
         case .executor: return AsyncMessageClient(bench, size, on: URLSession.networkExecutor)
         case let way: bench.arguments.refuse("--message goes with completion, network, async and executor, not \(way)")
+        }
+    }
+
+    private static func knowingClient(_ bench: Bench, _ knowledge: Knowledge) -> any Client {
+        switch knowledge.kind {
+        case .stored: OpeningClient(bench, knowledge)
+        case .beside: BesideClient(bench, knowledge)
+        case .idle: IdleHostsClient(bench, knowledge)
+        case .nothing, .hsts, .credentials, .cookies, .overrides, .pins: NamedClient(bench, knowledge)
         }
     }
 

@@ -7,6 +7,13 @@ import Harness
 struct Bench: Sendable {
     let arguments: Arguments
     let style: Style
+    /// What the session knows of other hosts.
+    let knowledge: Knowledge?
+
+    init(arguments: Arguments, style: Style) {
+        (self.arguments, self.style) = (arguments, style)
+        knowledge = Knowledge(arguments)
+    }
 
     func session(delegate: (any URLSessionDelegate)? = nil) -> URLSession {
         URLSession(configuration: configuration(), delegate: delegate, delegateQueue: nil)
@@ -24,6 +31,7 @@ struct Bench: Sendable {
         if arguments.closes { configuration.maximumConnectionAge = 0 }
         configuration.tls.resumesSessions = arguments.resumes
         do {
+            try knowledge?.apply(to: configuration, reaching: arguments.url)
             try trust(configuration)
         } catch {
             arguments.refuse("\(error)")

@@ -15,7 +15,7 @@ final class CompletionClient: Client {
     }
 
     private let bench: Bench
-    private let session: URLSession
+    let session: URLSession
     private let requests: Requests
 
     init(_ bench: Bench, _ requests: Requests = .same) {

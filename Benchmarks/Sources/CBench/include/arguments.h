@@ -18,6 +18,8 @@ typedef struct {
     const char *upload; // the file to send
     const char *flood;  // what another connection is flooded with meanwhile: the path that begins it
     const char *style;  // which way of our own interface
+    const char *known;  // what our session knows of hosts that it does not load from
+    long known_count;   // how many of them
     pins_t pins;
     int close_each; // a new connection for every request
     int resume;     // with it: TLS sessions are resumed
@@ -70,6 +72,8 @@ static inline int take_option(arguments_t *a, const char *word, const char *valu
     else if (!strcmp(word, "--pins")) a->pins = pins_named(a, value);
     else if (!strcmp(word, "--style")) a->style = value;
     else if (!strcmp(word, "--flood")) a->flood = value;
+    else if (!strcmp(word, "--known")) a->known = value;
+    else if (!strcmp(word, "--known-count")) a->known_count = number(a, value, 0);
     else return 0;
     return 1;
 }
@@ -89,7 +93,8 @@ static inline arguments_t parse_arguments(int argc, char *const *argv) {
         refuse(&a,
                "usage: URL TOTAL CONCURRENCY [--warm N] [--ca FILE] [--close [--resume]] [--pins spki|certificate]\n"
                "       [--out FILE | --upload FILE | --upload-stream BYTES | --post BYTES | --idle] [--pipeline]\n"
-               "       [--collect] [--coded] [--style NAME] [--message BYTES] [--flood chunks|fragments|pings]",
+               "       [--collect] [--coded] [--style NAME] [--message BYTES] [--flood chunks|fragments|pings]\n"
+               "       [--known NAME --known-count N]",
                "");
     a.url = argv[1];
     a.total = number(&a, argv[2], 1);
