@@ -15,8 +15,10 @@ public struct HeapPlace: Sendable {
 /// that leaves early leaves nothing behind. As long as elements come in their order and leave at the ends, it is a list:
 /// nothing is compared but neighbours.
 ///
-/// Public and inlinable as `Lock` is: unspecialized, each use costs a thousand instructions.
-public struct Heap<Key: Comparable, Element> {
+/// Public and inlinable as `Lock` is: unspecialized, each use costs a thousand instructions. Only the methods ask for keys
+/// that can be compared: for a type that asks for it, the runtime passes over all conformances of the program, once for
+/// each kind of key (Docs/Internals/Performance.md).
+public struct Heap<Key, Element> {
     @usableFromInline
     struct Node {
         @usableFromInline
@@ -31,11 +33,6 @@ public struct Heap<Key: Comparable, Element> {
             self.key = key
             self.number = number
             self.slot = slot
-        }
-
-        @inlinable
-        static func < (one: Node, other: Node) -> Bool {
-            one.key == other.key ? one.number < other.number : one.key < other.key
         }
     }
 
@@ -76,7 +73,16 @@ public struct Heap<Key: Comparable, Element> {
     /// An empty heap.
     @inlinable
     public init() {}
+}
 
+extension Heap.Node where Key: Comparable {
+    @inlinable
+    static func < (one: Self, other: Self) -> Bool {
+        one.key == other.key ? one.number < other.number : one.key < other.key
+    }
+}
+
+extension Heap where Key: Comparable {
     /// How many elements it has.
     @inlinable
     public var count: Int { nodes.count - start }

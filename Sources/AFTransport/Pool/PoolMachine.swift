@@ -28,7 +28,9 @@ extension PooledConnection where Self: AnyObject {
 /// inUse ── exchangeRetried ──▶ redialing ── redialSucceeded ──▶ inUse
 /// redialing ── redialEnded ──▶ none
 /// ```
-package struct PoolMachine<Connection: PooledConnection, Waiter: QueuedWaiter> {
+///
+/// As with `Heap`, only the methods ask what connections and waiters are.
+package struct PoolMachine<Connection, Waiter> {
     package enum Action {
         case assign(Waiter, Connection)
         /// Send the request on a connection in use: it has room, or there can be no other connection.
@@ -60,7 +62,9 @@ package struct PoolMachine<Connection: PooledConnection, Waiter: QueuedWaiter> {
     package init(limit: Int) {
         self.limit = max(1, limit)
     }
+}
 
+extension PoolMachine where Connection: PooledConnection, Waiter: QueuedWaiter {
     package var isEmpty: Bool { waiters.isEmpty && connections == 0 }
     package var connections: Int { idle.count + inUse + dialing + redialing }
 

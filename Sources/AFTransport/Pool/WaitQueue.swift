@@ -18,10 +18,14 @@ package struct WaitTicket {
 ///
 /// To add, move, remove or take one is logarithmic in their number, and to see the first is constant. `first(where:)`
 /// looks at those in front of the one that fits.
-package struct WaitQueue<Waiter: QueuedWaiter> {
+///
+/// As with `Heap`, only the methods ask what a waiter is.
+package struct WaitQueue<Waiter> {
     /// The highest priority has the smallest key.
     private var waiters = Heap<Float, Waiter>()
+}
 
+extension WaitQueue where Waiter: QueuedWaiter {
     package var count: Int { waiters.count }
     package var isEmpty: Bool { waiters.isEmpty }
 
