@@ -17,7 +17,7 @@ package final class ConnectionPool: TurnEndTarget, TimerTarget {
     let observer: (any ConnectionObserver)?
     /// How many connections the pool has begun.
     @exclusivity(unchecked) private var begun = 0
-    @exclusivity(unchecked) private var hosts: [ConnectionKey: HostPool] = [:]
+    @exclusivity(unchecked) private(set) var hosts = HostTable()
     @exclusivity(unchecked) private var lastHost: HostPool?
     @exclusivity(unchecked) private var unsettled: [HostPool] = []
     /// Of all hosts together.
@@ -134,8 +134,8 @@ package final class ConnectionPool: TurnEndTarget, TimerTarget {
         }
     }
 
-    /// A simulated run must be the same each time, so the order is not the dictionary's.
-    private var hostsInOrder: [HostPool] { hosts.values.sorted { $0.number < $1.number } }
+    /// A simulated run must be the same each time, so the order is not the table's.
+    private var hostsInOrder: [HostPool] { hosts.all.sorted { $0.number < $1.number } }
 
     /// A connection made under the `former` rules serves no further request. Requests that wait for one wait under the
     /// present rules; exchanges under way end as they began.
@@ -198,7 +198,7 @@ package final class ConnectionPool: TurnEndTarget, TimerTarget {
             pool: self,
             platform: platform
         )
-        hosts[key] = host
+        hosts.add(host)
         return host
     }
 
@@ -234,7 +234,7 @@ package final class ConnectionPool: TurnEndTarget, TimerTarget {
         unclaimed.remove(host)
         if lastHost === host { lastHost = nil }
         // A request may have come since, and made another.
-        if hosts[host.key] === host { hosts[host.key] = nil }
+        hosts.remove(host)
     }
 
     // MARK: - All connections together
@@ -310,6 +310,39 @@ package final class ConnectionPool: TurnEndTarget, TimerTarget {
             }
             host.cancelUnclaimedDials(begunUntil: begun)
             settleLater(host)
+        }
+    }
+}
+
+/// The hosts of a pool, by their keys.
+///
+/// The first few are a list, which is all that most programs need: the first entry of a dictionary has the runtime pass
+/// over all conformances of the program, to find out how its key is hashed, and a key is compared for less than it is
+/// hashed.
+struct HostTable {
+    private static let mostInList = 8
+
+    private var list: [HostPool] = []
+    private var others: [ConnectionKey: HostPool] = [:]
+
+    /// All of them, in no order.
+    var all: [HostPool] { others.isEmpty ? list : list + others.values }
+
+    subscript(key: ConnectionKey) -> HostPool? {
+        list.first { $0.key == key } ?? (others.isEmpty ? nil : others[key])
+    }
+
+    /// Adds a host with a key that no other one has.
+    mutating func add(_ host: HostPool) {
+        if list.count < Self.mostInList { list.append(host) } else { others[host.key] = host }
+    }
+
+    /// Removes this very host, if it is there.
+    mutating func remove(_ host: HostPool) {
+        if let place = list.firstIndex(where: { $0 === host }) {
+            list.remove(at: place)
+        } else if !others.isEmpty, others[host.key] === host {
+            others[host.key] = nil
         }
     }
 }
