@@ -19,7 +19,8 @@ package struct DialMachine: Sendable {
 
     package let addresses: [SocketAddress]
     private var next = 0
-    private var running: Set<Int> = []
+    /// No more than there are addresses, so that a list is as good as a set.
+    private var running: [Int] = []
     private var isOver = false
 
     package init(_ found: [SocketAddress]) {
@@ -33,7 +34,8 @@ package struct DialMachine: Sendable {
     package mutating func delayElapsed() -> Action { hasUntried ? attemptNext() : .wait }
 
     package mutating func attemptFailed(_ attempt: Int) -> Action {
-        guard !isOver, running.remove(attempt) != nil else { return .wait }
+        guard !isOver, let place = running.firstIndex(of: attempt) else { return .wait }
+        running.remove(at: place)
         if hasUntried { return attemptNext() }
         guard running.isEmpty else { return .wait }
         isOver = true
@@ -52,7 +54,7 @@ package struct DialMachine: Sendable {
             return .fail
         }
         defer { next += 1 }
-        running.insert(next)
+        running.append(next)
         return .attempt(next)
     }
 

@@ -24,7 +24,8 @@ package final class Dialer: ResolverClient, TimerTarget {
     private let rules: DialRules
     private var client: (any DialClient)?
     private var machine = DialMachine([])
-    private var attempts: [Int: Attempt] = [:]
+    /// Those under way, the first one first: no more than there are addresses.
+    private var attempts: [Attempt] = []
     private var delay: TimerID?
 
     package init(
@@ -46,7 +47,7 @@ package final class Dialer: ResolverClient, TimerTarget {
     /// How it went so far, with the addresses that have not answered yet.
     package var presentReport: DialReport {
         var present = report
-        for number in attempts.keys.sorted() { present.attempts.append(attempt(number, outcome: .unanswered)) }
+        for attempt in attempts { present.attempts.append(self.attempt(attempt.number, outcome: .unanswered)) }
         return present
     }
 
@@ -135,7 +136,7 @@ package final class Dialer: ResolverClient, TimerTarget {
         do {
             let channel = try opener.open(address, options: rules.options, on: loop)
             let attempt = Attempt(number: number, channel: channel, of: self)
-            attempts[number] = attempt
+            attempts.append(attempt)
             channel.handler = attempt
             if let limit = rules.attemptLimit {
                 attempt.timer = loop.startTimer(at: loop.now + limit, in: .all, for: attempt)
@@ -146,11 +147,15 @@ package final class Dialer: ResolverClient, TimerTarget {
     }
 
     fileprivate func attemptEnded(_ number: Int, outcome: DialAttempt.Outcome) {
-        if let attempt = attempts.removeValue(forKey: number) { drop(attempt) }
+        if let attempt = take(number) { drop(attempt) }
         // Before the machine is told: if no address is left, the verdict counts this one.
         note(number, outcome: outcome)
         // The next address may fail at once, and come back here: no deeper than there are addresses.
         perform(machine.attemptFailed(number))
+    }
+
+    private func take(_ number: Int) -> Attempt? {
+        attempts.firstIndex { $0.number == number }.map { attempts.remove(at: $0) }
     }
 
     private func drop(_ attempt: Attempt) {
@@ -168,7 +173,7 @@ package final class Dialer: ResolverClient, TimerTarget {
     }
 
     private func win(_ number: Int) {
-        guard let winner = attempts.removeValue(forKey: number), let client else { return }
+        guard let winner = take(number), let client else { return }
         stopTimer(of: winner)
         note(number, outcome: .connected)
         report.connectEnded = loop.now
@@ -191,12 +196,12 @@ package final class Dialer: ResolverClient, TimerTarget {
     private func closeAttempts(except winner: Int?, noting outcome: DialAttempt.Outcome = .abandoned) {
         if let delay { loop.cancelTimer(delay) }
         delay = nil
-        // By number: the order of a dictionary differs in each process, and the report has to be the same in each.
-        for (number, attempt) in attempts.sorted(by: { $0.key < $1.key }) where number != winner {
-            note(number, outcome: outcome)
+        let ended = attempts
+        attempts = []
+        for attempt in ended where attempt.number != winner {
+            note(attempt.number, outcome: outcome)
             drop(attempt)
         }
-        attempts.removeAll()
     }
 
     private func restartDelay() {
@@ -217,7 +222,7 @@ package final class Dialer: ResolverClient, TimerTarget {
 private final class Attempt: ChannelHandler, TimerTarget {
     let channel: any ByteChannel
     var timer: TimerID?
-    private let number: Int
+    let number: Int
     private let dialer: Dialer
 
     init(number: Int, channel: any ByteChannel, of dialer: Dialer) {
