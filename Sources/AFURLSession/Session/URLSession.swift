@@ -76,7 +76,7 @@ public final class URLSession: NSObject, Sendable {
     /// The queue that calls delegate methods and completion handlers. Serial unless you passed one that is not; the
     /// callbacks of a session come one at a time either way. With ``URLSessionConfiguration/callsBackOnNetworkThread``
     /// the session calls nothing here.
-    public let delegateQueue: OperationQueue
+    public var delegateQueue: OperationQueue { callbackQueue.queue }
 
     let world: World
     let settings: SessionSettings
@@ -87,6 +87,7 @@ public final class URLSession: NSObject, Sendable {
     /// The events for the monitors; nil without monitors.
     private let events: EventDispatcher?
     private let callbacks: any CallbackExecutor
+    let callbackQueue: DelegateQueue
     private let ownConfiguration: URLSessionConfiguration
     let state: Lock<State>
     /// Tasks are numbered from 1.
@@ -134,12 +135,11 @@ public final class URLSession: NSObject, Sendable {
         self.world = world
         self.settings = settings
         headers = HeaderDefaults(additionalHeaders: settings.additionalHeaders, decodes: settings.content.decodes)
-        let own = queue == nil ? DispatchQueue(label: "AFURLSession.delegate") : nil
-        delegateQueue = queue ?? .serial(on: own)
+        callbackQueue = DelegateQueue(queue)
         let inPlace = queue == nil && settings.callsBackOnNetworkThread ? LoopExecutor() : nil
         callbacks =
             world.callbackExecutor ?? inPlace
-            ?? OperationQueueExecutor(queue: delegateQueue, shortcut: own, for: world.loop)
+            ?? OperationQueueExecutor(queue: callbackQueue, for: world.loop)
         ownConfiguration = URLSessionConfiguration(settings)
         self.holdsDelegate = holdsDelegate
         let stateDelegate = delegate as? any URLSessionTaskStateDelegate
@@ -496,16 +496,6 @@ extension URLSession {
     @preconcurrency
     public func flush(completionHandler: @escaping @Sendable () -> Void) {
         world.enqueue { [core] in core.value.flush(completionHandler) }
-    }
-}
-
-extension OperationQueue {
-    fileprivate static func serial(on underlying: DispatchQueue?) -> OperationQueue {
-        let queue = OperationQueue()
-        queue.name = underlying?.label
-        queue.underlyingQueue = underlying
-        queue.maxConcurrentOperationCount = 1
-        return queue
     }
 }
 
