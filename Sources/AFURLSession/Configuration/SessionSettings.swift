@@ -49,7 +49,29 @@ struct SessionSettings: Sendable {
     var networks = NetworkHints()
 
     /// Read once: another thread may change the environment during a read.
-    static let systemTemporaryFolder = FileManager.default.temporaryDirectory.path
+    static let systemTemporaryFolder =
+        plainFolder(ProcessVariables.text(of: "TMPDIR")) ?? FileManager.default.temporaryDirectory.path
+
+    /// The folder that Foundation takes for temporary files, found without its URLs, whose first path costs as much as
+    /// ten requests. Nil for a path that is not plain: Foundation has to say.
+    ///
+    /// - Parameter variable: The value of `TMPDIR`.
+    static func plainFolder(_ variable: String?) -> String? {
+        guard let variable else { return "/tmp" }
+        var former: UInt8?
+        for byte in variable.utf8 {
+            switch byte {
+            case UInt8(ascii: "/") where former != UInt8(ascii: "/"): break
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+                guard former != nil else { return nil }
+            default: return nil
+            }
+            former = byte
+        }
+        guard variable.utf8.count > 1 else { return nil }
+        return former == UInt8(ascii: "/") ? String(variable.dropLast()) : variable
+    }
 
     var folderForDownloads: String { temporaryFolder ?? SessionSettings.systemTemporaryFolder }
 
