@@ -12,8 +12,8 @@ struct ProxySettings: Sendable {
     func rules(agent: HTTPHeaders, environment: () -> [String: String]) -> ProxySelection {
         if let configuration { return ProxySelection(configuration, agent: agent) }
         if let dictionary { return ProxySelection(dictionary, agent: agent) }
-        guard usesEnvironment else { return ProxySelection() }
-        return ProxySelection(ProxyEnvironment(environment()), agent: agent)
+        guard usesEnvironment, case let variables = environment(), !variables.isEmpty else { return ProxySelection() }
+        return ProxySelection(ProxyEnvironment(variables), agent: agent)
     }
 }
 
