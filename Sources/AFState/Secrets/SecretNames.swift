@@ -43,13 +43,18 @@ public enum SecretNames {
         "code", "user-code", "device-code", "code-verifier", "sig", "pass", "pwd", "pin", "otp",
     ]
 
-    private static let names = Lock((given: Set<String>(), canonical: Set<String>()))
+    private struct Added {
+        var given: Set<String> = []
+        var canonical: Set<String> = []
+    }
+
+    private static let names = Lock(Added())
 
     /// Further names, of header fields and of query items, in any case. They hold for all sessions of the process, from
     /// the next redirect and the next line of a log on. Empty unless set.
     public static var added: Set<String> {
         get { names.withLock { $0.given } }
-        set { names.withLock { $0 = (newValue, Set(newValue.map(canonical))) } }
+        set { names.withLock { $0 = Added(given: newValue, canonical: Set(newValue.map(canonical))) } }
     }
 
     /// Whether there are further names.

@@ -44,7 +44,13 @@ public final class URLCredentialStorage: NSObject, Sendable {
         }
     }
 
-    private let entries = Lock<[Key: Entry]>([:])
+    /// A type of its own: a lock of a dictionary is made with a look at all conformances of the program, whether or not it
+    /// ever has an entry.
+    private struct Entries {
+        var bySpace: [Key: Entry] = [:]
+    }
+
+    private let entries = Lock(Entries())
     /// How often the storage was changed, so that a session can tell whether it must look again.
     private let changes = Atomic<Int>(0)
     /// How many credentials there are, so that a session that finds none does not take the lock.
@@ -62,19 +68,19 @@ public final class URLCredentialStorage: NSObject, Sendable {
     /// All credentials: for each space, by user. A credential without a user, such as a token, has an empty name.
     public var allCredentials: [URLProtectionSpace: [String: URLCredential]] {
         entries.withLock { entries in
-            let spaces = entries.values.map { ($0.space, URLCredentialStorage.byUser($0.credentials)) }
+            let spaces = entries.bySpace.values.map { ($0.space, URLCredentialStorage.byUser($0.credentials)) }
             return Dictionary(spaces) { first, _ in first }
         }
     }
 
     /// The credentials for a space by user, nil if there are none.
     public func credentials(for space: URLProtectionSpace) -> [String: URLCredential]? {
-        entries.withLock { $0[Key(space)].map { URLCredentialStorage.byUser($0.credentials) } }
+        entries.withLock { $0.bySpace[Key(space)].map { URLCredentialStorage.byUser($0.credentials) } }
     }
 
     /// The default of a space: the credential that was set as such, or else the first that was set.
     public func defaultCredential(for space: URLProtectionSpace) -> URLCredential? {
-        entries.withLock { $0[Key(space)]?.preferred }
+        entries.withLock { $0.bySpace[Key(space)]?.preferred }
     }
 
     // MARK: - Changing
@@ -113,14 +119,14 @@ public final class URLCredentialStorage: NSObject, Sendable {
         var removed: Entry?
         let hasChanged = entries.withLock { entries in
             let key = Key(space)
-            guard var entry = entries[key], let index = entry.index(of: user) else { return false }
+            guard var entry = entries.bySpace[key], let index = entry.index(of: user) else { return false }
             guard entry.credentials[index].persistence != .synchronizable || mayRemoveSynchronizable else {
                 return false
             }
             removed = entry
             entry.credentials.remove(at: index)
             if entry.preferred.map(URLCredentialStorage.name) == user { entry.preferred = nil }
-            entries[key] = entry.credentials.isEmpty ? nil : entry
+            entries.bySpace[key] = entry.credentials.isEmpty ? nil : entry
             return true
         }
         _ = removed
@@ -137,9 +143,9 @@ public final class URLCredentialStorage: NSObject, Sendable {
         var replaced: Entry?
         let (isNew, hasChanged) = entries.withLock { entries in
             let key = Key(space)
-            var entry = entries[key] ?? Entry(space: space)
+            var entry = entries.bySpace[key] ?? Entry(space: space)
             replaced = entry
-            defer { entries[key] = entry }
+            defer { entries.bySpace[key] = entry }
             let former = entry.preferred
             let becomesDefault = asDefault || former.map { URLCredentialStorage.name(of: $0) == user } ?? true
             if becomesDefault { entry.preferred = credential }
@@ -183,7 +189,7 @@ extension URLCredentialStorage {
     package func removeAll() {
         // Released outside the lock.
         var removed: [Key: Entry] = [:]
-        entries.withLock { swap(&$0, &removed) }
+        entries.withLock { swap(&$0.bySpace, &removed) }
         guard !removed.isEmpty else { return }
         count.subtract(removed.values.reduce(0) { $0 + $1.credentials.count }, ordering: .relaxed)
         changes.add(1, ordering: .releasing)
@@ -195,7 +201,7 @@ extension URLCredentialStorage {
 
     /// Whether the storage still keeps exactly this credential for the space.
     func holds(_ credential: URLCredential, for space: URLProtectionSpace) -> Bool {
-        entries.withLock { $0[Key(space)]?.credentials.contains(credential) ?? false }
+        entries.withLock { $0.bySpace[Key(space)]?.credentials.contains(credential) ?? false }
     }
 
     /// The credential to use where no delegate chooses: of this user if one is named, else the default, else the only
@@ -203,7 +209,7 @@ extension URLCredentialStorage {
     package func choice(for space: URLProtectionSpace, user: [UInt8]?) -> URLCredential? {
         guard !isEmpty else { return nil }
         return entries.withLock { entries in
-            guard let entry = entries[Key(space)] else { return nil }
+            guard let entry = entries.bySpace[Key(space)] else { return nil }
             if let user { return entry.index(of: user).map { entry.credentials[$0] } }
             return entry.preferred ?? (entry.credentials.count == 1 ? entry.credentials.first : nil)
         }
