@@ -12,14 +12,14 @@ package enum ContentCoding: String, Sendable {
     /// The codings that we can undo, as `Accept-Encoding` names them. The order says nothing; the codings that give
     /// shorter bodies come last, as in browsers.
     package static let accepted: String = {
-        var names = ["gzip", "deflate"]
+        var names = "gzip, deflate"
         #if Brotli
-            names.append("br")
+            names += ", br"
         #endif
         #if Zstd
-            names.append("zstd")
+            names += ", zstd"
         #endif
-        return names.joined(separator: ", ")
+        return names
     }()
 
     /// Nil for a coding that we cannot undo.
