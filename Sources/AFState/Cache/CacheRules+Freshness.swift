@@ -51,7 +51,7 @@ extension CacheRules {
     }
 
     /// RFC 9110 §15.1, without 206, which is never stored.
-    static let heuristicallyFresh: Set<Int> = [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501]
+    static let heuristicallyFresh = [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501]
 
     /// How old a response is (RFC 9111 §4.2.3).
     package static func age(of stored: StoredHead, now: CacheInstant) -> Int64 {

@@ -66,10 +66,10 @@ extension CacheRules {
 
     /// Parts, confirmations, and questions for credentials, which must reach the party that can answer them. RFC 6585
     /// says of 428, 429, 431 and 511 that no cache stores them.
-    private static let unstorable: Set<Int> = [206, 304, 401, 407, 428, 429, 431, 511]
+    private static let unstorable = [206, 304, 401, 407, 428, 429, 431, 511]
 
     /// The statuses that may be stored with `must-understand` (RFC 9111 §5.2.2.3).
-    private static let understood: Set<Int> = [200, 203, 204, 300, 301, 302, 307, 308, 404, 405, 410, 414, 501]
+    private static let understood = [200, 203, 204, 300, 301, 302, 307, 308, 404, 405, 410, 414, 501]
 
     /// Whether a response of this status may be stored without a lifetime: it can still answer requests that accept any
     /// age. An error or a redirect is sent again anyway, and RFC 9111 §3 forbids other statuses.
