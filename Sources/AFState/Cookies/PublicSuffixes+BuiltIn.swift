@@ -3,10 +3,9 @@ import AFWire
 extension PublicSuffixes {
     /// The rules that apply before a list was read, and if none is installed, as of November 2026: the usual categories
     /// below every country, and the most common domains of companies under which unrelated sites live.
-    package static let builtIn = PublicSuffixes(
-        builtInRules.withUTF8Bytes { PublicSuffixTable($0) },
-        guessesCategories: true
-    )
+    package static let builtIn = PublicSuffixes()
+
+    static let builtInTable = builtInRules.withUTF8Bytes { PublicSuffixTable($0) }
 
     private static let builtInRules = """
         us.com

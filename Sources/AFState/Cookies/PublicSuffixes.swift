@@ -7,6 +7,8 @@ package import AFWire
 /// with each name above it, at most two searches in the list for each label.
 package final class PublicSuffixes: Sendable {
     private enum Rules: Sendable {
+        /// Read when a name is looked up: most programs never get a cookie.
+        case builtIn
         case table(PublicSuffixTable)
         case graph(PublicSuffixGraph)
     }
@@ -15,14 +17,20 @@ package final class PublicSuffixes: Sendable {
     /// Whether the usual categories below every country are suffixes, where no list names them.
     private let guessesCategories: Bool
 
-    package init(_ table: PublicSuffixTable, guessesCategories: Bool = false) {
+    package init(_ table: PublicSuffixTable) {
         rules = .table(table)
-        self.guessesCategories = guessesCategories
+        guessesCategories = false
     }
 
     init(_ graph: PublicSuffixGraph) {
         rules = .graph(graph)
         guessesCategories = false
+    }
+
+    /// The rules that are built in.
+    init() {
+        rules = .builtIn
+        guessesCategories = true
     }
 
     /// - Parameter name: In canonical spelling: lower case, punycode, no dot at either end.
@@ -61,6 +69,7 @@ package final class PublicSuffixes: Sendable {
 
     private func rule(for name: UnsafeRawBufferPointer) -> PublicSuffixRule? {
         switch rules {
+        case .builtIn: PublicSuffixes.builtInTable.rule(for: name)
         case .table(let table): table.rule(for: name)
         case .graph(let graph): graph.rule(for: name)
         }
