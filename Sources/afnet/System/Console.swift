@@ -7,13 +7,15 @@ struct Console {
     /// The prefix of each line except errors.
     private let prefix: String
     private let stream = Descriptor.standardError
+    /// Asked of the system once, and not for each URL. `--stderr` has taken effect by then.
+    private static let hasTerminal = Descriptor.standardError.isTerminal
 
     init(isSilent: Bool, prefix: String = "") {
         self.isSilent = isSilent
         self.prefix = prefix
     }
 
-    var isTerminal: Bool { stream.isTerminal }
+    var isTerminal: Bool { Self.hasTerminal }
 
     /// How many columns the terminal has.
     var width: Int { TerminalSize(of: stream.number).columns }

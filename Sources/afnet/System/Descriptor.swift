@@ -188,12 +188,14 @@ struct Descriptor {
     /// without extended attributes, `--resume` checks offsets only.
     ///
     /// - Parameter validator: Nil to remove the attribute, if there is one.
-    func setValidator(_ validator: String?) {
-        if let validator = validator.map({ Array($0.utf8) }) {
-            _ = caf_set_attribute(number, Self.validatorName, validator, validator.count)
-        } else {
+    /// - Returns: Whether the file has one now.
+    @discardableResult
+    func setValidator(_ validator: String?) -> Bool {
+        guard let validator = validator.map({ Array($0.utf8) }) else {
             _ = caf_remove_attribute(number, Self.validatorName)
+            return false
         }
+        return caf_set_attribute(number, Self.validatorName, validator, validator.count) >= 0
     }
 
     /// The validator of a partial download; nil if it is unknown.

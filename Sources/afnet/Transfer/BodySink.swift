@@ -24,7 +24,11 @@ import Glibc
     private let makesFolders: Bool
     /// The place in the queue for standard output, if transfers run in parallel.
     private let place: (queue: OutputQueue, index: Int)?
-    private var stream: Descriptor?
+    private var stream: Descriptor? { didSet { terminal = nil } }
+    /// Whether the stream is a terminal: asked of the system once.
+    private var terminal: Bool?
+    /// Whether the file may have a validator.
+    private var mayHaveValidator = false
     /// The size of the file when it was opened.
     private var formerSize: Int64?
 
@@ -39,7 +43,12 @@ import Glibc
     var name: String { path ?? "standard output" }
     var isFile: Bool { path != nil }
     var isOpen: Bool { stream != nil }
-    var isTerminal: Bool { stream?.isTerminal ?? false }
+    var isTerminal: Bool {
+        guard let stream else { return false }
+        let isTerminal = terminal ?? stream.isTerminal
+        terminal = isTerminal
+        return isTerminal
+    }
 
     /// Whether the server may name the file.
     var mayBeRenamed: Bool { mode == .makesNew }
@@ -60,11 +69,12 @@ import Glibc
         if makesFolders { try Descriptor.makeFolders(above: path) }
         let stream = try file(at: path)
         self.stream = stream
-        // A file that is appended to keeps its validator.
+        // A file that is appended to keeps its validator, and a new one has none.
         if mode == .appends {
             formerSize = try Descriptor.size(of: path)
-        } else {
-            stream.setValidator(validator)
+            mayHaveValidator = true
+        } else if mode == .replaces || validator != nil {
+            mayHaveValidator = stream.setValidator(validator)
         }
     }
 
@@ -103,7 +113,7 @@ import Glibc
     ///   - time: The time that the file gets; nil for that of the last write.
     func close(isComplete: Bool, at time: Date? = nil) throws(SystemFailure) {
         guard path != nil, let stream else { return }
-        if isComplete { stream.setValidator(nil) }
+        if isComplete, mayHaveValidator { stream.setValidator(nil) }
         let result = Result { () throws(SystemFailure) in
             if let time { try stream.setModificationTime(Int(time.timeIntervalSince1970)) }
         }

@@ -406,7 +406,7 @@ import Foundation
         received += Int64(data.count)
         if let limit = arguments.maximumSize, received > limit { return giveUp(.tooLarge(limit)) }
         if let missing, missing < 0 { return giveUp(notTheRest(.rangeNotHonoured)) }
-        if sink.isTerminal, !sink.isFile, data.contains(0) { return giveUp(.binaryForTerminal) }
+        if !sink.isFile, sink.isTerminal, data.contains(0) { return giveUp(.binaryForTerminal) }
         do throws(TransferFailure) { try dump?.received(data) } catch { return giveUp(error) }
         do throws(SystemFailure) {
             try sink.write(data)
