@@ -100,9 +100,9 @@ import Glibc
     private func runInOrder() async -> ExitCode {
         var code = ExitCode.done
         for index in 0..<list.count {
-            let next = ContinuousClock.now + .seconds(arguments.pace ?? 0)
+            let next = arguments.pace.map { ContinuousClock.now + .seconds($0) }
             code = await load(index)
-            if index < list.count - 1 { try? await Task.sleep(until: next, clock: .continuous) }
+            if let next, index < list.count - 1 { try? await Task.sleep(until: next, clock: .continuous) }
             if arguments.failsEarly, code != .done { break }
         }
         return code
