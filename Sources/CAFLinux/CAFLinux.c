@@ -215,6 +215,12 @@ int64_t caf_monotonic_nanoseconds(void) {
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+struct timespec caf_wall_clock(void) {
+    struct timespec now = {0};
+    clock_gettime(CLOCK_REALTIME, &now);
+    return now;
+}
+
 void caf_sleep_nanoseconds(int64_t nanoseconds) {
     struct timespec pause = {.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000};
     nanosleep(&pause, NULL);

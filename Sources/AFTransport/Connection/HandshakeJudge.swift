@@ -70,7 +70,7 @@ package final class HandshakeJudge: TLSEngineClient {
     /// again; the proof of its certificates is not repeated.
     func sessionToResume() -> TLSSession? {
         guard let entry = security.sessions.take(for: key) else { return nil }
-        let trust = entry.trust.dated(platform.wallClock())
+        let trust = entry.trust.dated(platform.wallClock().seconds)
         guard trust.isWithinValidity, security.evaluator.map({ $0.evaluate(trust) == .accept }) ?? true else {
             security.sessions.forget(key)
             return nil
@@ -112,7 +112,7 @@ package final class HandshakeJudge: TLSEngineClient {
 
     private func seen(_ served: [Certificate]) -> ServerTrust {
         let host = key.endpoint.host.text
-        let now = platform.wallClock()
+        let now = platform.wallClock().seconds
         return security.servers.recall(host, by: key.route, for: key.judge, showing: served, at: now)
             ?? ServerTrust(
                 servedChain: served,

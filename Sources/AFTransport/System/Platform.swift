@@ -10,8 +10,8 @@ package final class Platform: Sendable {
     package let resolver: LoopBound<any Resolver>
     /// Where files are read and written, and streams are read.
     package let workers: any BlockingWorkers
-    /// Seconds since 1970: the moment for which certificates must be valid.
-    package let wallClock: @Sendable () -> Int64
+    /// The time of day, at which certificates must be valid.
+    package let wallClock: @Sendable () -> WallTime
     package let readBuffer: LoopBound<ReadBuffer>
     package let contentPage: LoopBound<ContentPage>
     package let trustStores = TrustStoreLoader()
@@ -23,7 +23,7 @@ package final class Platform: Sendable {
         opener: any ChannelOpener,
         resolver: LoopBound<any Resolver>,
         workers: any BlockingWorkers = DispatchWorkers(),
-        wallClock: @escaping @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970) }
+        wallClock: @escaping @Sendable () -> WallTime = WallTime.now
     ) {
         self.loop = loop
         self.opener = opener

@@ -42,7 +42,7 @@ final class CacheAccess: TimerTarget {
     private var now: CacheInstant { CacheAccess.now(in: world) }
 
     private static func now(in world: World) -> CacheInstant {
-        CacheInstant(wall: world.wallClock(), monotonic: world.loop.now.nanoseconds / 1_000_000_000)
+        CacheInstant(wall: world.wallClock().seconds, monotonic: world.loop.now.nanoseconds / 1_000_000_000)
     }
 
     /// Take it before a request is sent, to store the response.

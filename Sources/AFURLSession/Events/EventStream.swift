@@ -175,7 +175,7 @@ public struct EventStream: AsyncSequence, Sendable {
 
         private func delay(after ending: EventConnection.Ending) -> Duration {
             let world = stream.session.world
-            let asked = Swift.max(retry, ending.retryAfter(world.wallClock()) ?? .zero, Self.leastDelay)
+            let asked = Swift.max(retry, ending.retryAfter(world.wallClock().seconds) ?? .zero, Self.leastDelay)
             let most = Swift.max(stream.options.maximumDelay, Self.leastDelay)
             return world.backOff(asked, after: waits, upTo: most)
         }

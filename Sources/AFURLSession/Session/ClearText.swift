@@ -36,6 +36,6 @@ extension SessionCore: DepartureRules {
 
     private func asksForTLS(_ endpoint: Endpoint) -> Bool {
         guard endpoint.scheme == .http, let store = settings.transportSecurity else { return false }
-        return store.covers(endpoint.host, at: world.wallClock())
+        return store.covers(endpoint.host, at: world.wallClock().seconds)
     }
 }

@@ -38,7 +38,7 @@ extension URLSession {
         var fields = frozen.head.fields
         if let access = CookieAccess(settings.cookies, request: request.contents.cookies) {
             guard settings.cookies.storage?.hasWaiting != true else { return .unknown }
-            if let value = access.field(for: frozen.url, now: world.wallClock()) {
+            if let value = access.field(for: frozen.url, now: world.wallClock().seconds) {
                 var added = HTTPHeaders()
                 added.append("Cookie", value: request.cookieField(value))
                 fields.replace(with: added)
@@ -63,7 +63,7 @@ extension URLSession {
         guard !interceptors.isEmpty else { return request }
         // Interceptors, and cookies, get the request as it is after the upgrade.
         if let store = settings.transportSecurity, let endpoint = request.target?.endpoint, endpoint.scheme == .http,
-            store.covers(endpoint.host, at: world.wallClock())
+            store.covers(endpoint.host, at: world.wallClock().seconds)
         {
             return nil
         }

@@ -55,7 +55,7 @@ extension URLSessionTask {
     private func addCookies(to command: inout CurlCommand, for request: URLRequest, frozen: WireRequest) {
         guard let access = CookieAccess(session.settings.cookies, request: request.contents.cookies) else { return }
         access.judgeWaiting()
-        guard let value = access.field(for: frozen.url, now: session.world.wallClock())
+        guard let value = access.field(for: frozen.url, now: session.world.wallClock().seconds)
         else { return }
         _ = command.remove("Cookie")
         command.fields.append(("Cookie", HTTPText.decode(request.cookieField(value))))

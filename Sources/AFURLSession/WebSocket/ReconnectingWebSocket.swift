@@ -239,7 +239,7 @@ public final class ReconnectingWebSocket: Sendable {
         /// The wait that the server asks for in place of opening the WebSocket (RFC 9110 §10.2.3).
         func retryAfter(_ session: URLSession) -> Duration {
             guard let response = task.response as? HTTPURLResponse, response.statusCode != 101 else { return .zero }
-            return RetryAfter.delay(of: response, now: session.world.wallClock()) ?? .zero
+            return RetryAfter.delay(of: response, now: session.world.wallClock().seconds) ?? .zero
         }
 
         func mayHeal(_ reconnection: ReconnectionOptions) -> Bool {

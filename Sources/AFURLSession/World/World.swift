@@ -36,7 +36,7 @@ package final class World: Sendable {
         workers: any BlockingWorkers = DispatchWorkers(),
         environment: (@Sendable () -> [String: String])? = nil,
         random: (@Sendable () -> UInt64)? = nil,
-        wallClock: @escaping @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970) }
+        wallClock: @escaping @Sendable () -> WallTime = WallTime.now
     ) {
         self.loop = loop
         platform = Platform(loop: loop, opener: opener, resolver: resolver, workers: workers, wallClock: wallClock)
@@ -61,7 +61,7 @@ package final class World: Sendable {
     package var opener: any ChannelOpener { platform.opener }
     package var resolver: LoopBound<any Resolver> { platform.resolver }
     var workers: any BlockingWorkers { platform.workers }
-    var wallClock: @Sendable () -> Int64 { platform.wallClock }
+    var wallClock: @Sendable () -> WallTime { platform.wallClock }
 
     /// From 0 to just below 1, for waits that should differ from client to client.
     func jitter() -> Double { Double(random() >> 11) * 0x1p-53 }

@@ -10,6 +10,7 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
+#include <time.h>
 
 // MARK: Fault injection
 
@@ -218,6 +219,8 @@ int caf_for_each_name(int folder, void (*body)(const char *name, void *context),
 // MARK: Time, threads, names
 
 int64_t caf_monotonic_nanoseconds(void);
+// Since 1970.
+struct timespec caf_wall_clock(void);
 void caf_sleep_nanoseconds(int64_t nanoseconds);
 // Lets other threads of this core run first, if any are ready.
 void caf_yield(void);

@@ -37,7 +37,7 @@ final class CacheAccessScene {
             opener: SocketOpener(),
             resolver: LoopBound(GetaddrinfoResolver(loop: loop), on: loop),
             workers: virtual.workers,
-            wallClock: { clocks.wall }
+            wallClock: { WallTime(seconds: clocks.wall) }
         )
         access = LoopBound(CacheAccess(cache: self.cache, in: world), on: loop)
     }

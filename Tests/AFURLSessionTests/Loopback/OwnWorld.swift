@@ -17,7 +17,7 @@ final class OwnWorld: Sendable {
         names: HeldNames? = nil,
         workers: any BlockingWorkers = DispatchWorkers(),
         stackSize: Int? = nil,
-        wallClock: (@Sendable () -> Int64)? = nil
+        wallClock: @escaping @Sendable () -> WallTime = WallTime.now
     ) {
         let loop = EventLoop(poller: EpollPoller())
         let resolver: any Resolver =
@@ -27,7 +27,7 @@ final class OwnWorld: Sendable {
             opener: SocketOpener(),
             resolver: LoopBound(resolver, on: loop),
             workers: workers,
-            wallClock: wallClock ?? { Int64(Date().timeIntervalSince1970) }
+            wallClock: wallClock
         )
         let thread = Thread { [isStopped, hasEnded] in
             loop.run(in: .default) { isStopped.value }
@@ -56,7 +56,7 @@ final class OwnWorld: Sendable {
         names: HeldNames? = nil,
         workers: any BlockingWorkers = DispatchWorkers(),
         stackSize: Int? = nil,
-        wallClock: (@Sendable () -> Int64)? = nil,
+        wallClock: @escaping @Sendable () -> WallTime = WallTime.now,
         _ configure: (URLSessionConfiguration) -> Void = { _ in },
         _ body: (URLSession) async throws -> Result
     ) async throws -> Result {

@@ -94,7 +94,10 @@ extension SecuredTests {
         func dates(part: Part, moment: (now: Int, code: Int?)) async throws {
             let site = try datedSite(part)
 
-            let outcome = try await OwnWorld.run(wallClock: { Int64(moment.now) }, { $0.tls = site.tls }) { session in
+            let outcome = try await OwnWorld.run(
+                wallClock: { WallTime(seconds: Int64(moment.now)) },
+                { $0.tls = site.tls }
+            ) { session in
                 try await session.outcome(of: site.server.url("/hello"))
             }
 
@@ -121,8 +124,10 @@ extension SecuredTests {
 
             // The last second is over for a full handshake, so it is for a short one.
             let moments = [Self.end - 100, Self.end - 100, Self.end, Self.end + 1, Self.begin - 1]
-            let codes = try await OwnWorld.run(wallClock: { clock.withLock { $0 } }, { $0.tls = configuration }) {
-                session in
+            let codes = try await OwnWorld.run(
+                wallClock: { WallTime(seconds: clock.withLock { $0 }) },
+                { $0.tls = configuration }
+            ) { session in
                 var codes: [Int?] = []
                 for moment in moments {
                     clock.withLock { $0 = Int64(moment) }

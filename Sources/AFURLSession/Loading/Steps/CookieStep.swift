@@ -27,14 +27,15 @@ final class CookieStep: LoadStep {
 
     func addFields(to fields: inout HTTPHeaders, of request: WireRequest, load: any LoadView, isRepeated: Bool) {
         guard !isRepeated, let sent, !sent.isEmpty, let access = access(of: load),
-            let value = access.field(for: request.url, now: load.session.world.wallClock())
+            let value = access.field(for: request.url, now: load.session.world.wallClock().seconds)
         else { return }
         fields.append("Cookie", value: load.presentRequest?.cookieField(value) ?? value)
     }
 
     func learn(from head: ResponseHead, of transfer: Transfer, for owner: any RequestOwner) {
         guard head.setsCookies, !transfer.isRefusedByProxy(head) else { return }
-        access(of: owner)?.receive(head.headers, from: transfer.request.url, now: owner.session.world.wallClock())
+        let now = owner.session.world.wallClock().seconds
+        access(of: owner)?.receive(head.headers, from: transfer.request.url, now: now)
     }
 
     private func access(of owner: any RequestOwner) -> CookieAccess? {

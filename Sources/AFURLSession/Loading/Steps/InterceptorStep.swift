@@ -103,7 +103,7 @@ final class InterceptorStep: LoadStep {
             hasSentBytes: load.transfer?.hasSentBytes ?? true,
             hasReceivedBytes: load.transfer?.hasReceivedBytes ?? (outcome.ownResponse != nil),
             earlierStatuses: interception.statuses,
-            date: Date(timeIntervalSince1970: Double(world.wallClock())),
+            date: Date(timeIntervalSince1970: Double(world.wallClock().seconds)),
             jitter: world.jitter()
         )
         if case .failure(let failure) = outcome { attempt.error = failure.reported() }

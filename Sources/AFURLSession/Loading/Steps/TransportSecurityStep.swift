@@ -47,7 +47,7 @@ final class TransportSecurityStep: LoadStep {
             head.headers,
             from: endpoint.host,
             under: session.scope(of: transfer),
-            at: session.world.wallClock()
+            at: session.world.wallClock().seconds
         )
     }
 }

@@ -57,7 +57,7 @@ final class SiteWalk {
             memoryCapacity: isCached ? 0 : 8 << 20,
             diskCapacity: isCached ? 8 << 20 : 0,
             home: isCached ? CacheHome(path: disk.file("cache").path, levels: 1) : nil,
-            wallClock: world.virtualDate,
+            wallClock: { [date = world.virtualDate] in date().seconds },
             monotonicClock: seconds
         )
         let (session, queue) = world.makeSession(delegate: delegate) { configuration in

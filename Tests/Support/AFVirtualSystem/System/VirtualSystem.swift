@@ -77,15 +77,13 @@ open class VirtualSystem {
         LoopBound(ResolverDoor(resolver: ThreadBound(resolver)), on: loop)
     }
 
-    package var date: @Sendable () -> Int64 { hasVirtualDate ? virtualDate : VirtualSystem.realDate }
+    package var date: @Sendable () -> WallTime { hasVirtualDate ? virtualDate : WallTime.now }
 
     /// The time of day of this system.
-    package var virtualDate: @Sendable () -> Int64 {
+    package var virtualDate: @Sendable () -> WallTime {
         let wall = ThreadBound(wall)
-        return { wall.value.seconds() }
+        return { wall.value.now() }
     }
-
-    private static let realDate: @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970) }
 
     package func makePlatform() -> Platform {
         Platform(loop: loop, opener: opener, resolver: makeResolver(), workers: workers, wallClock: date)

@@ -1,4 +1,4 @@
-import AFLoop
+package import AFLoop
 
 /// The time of day: it goes with the virtual clock, and a test may set it.
 package final class VirtualWallClock {
@@ -17,12 +17,13 @@ package final class VirtualWallClock {
         offset += seconds
     }
 
-    /// Seconds since 1970. It may have been set just now.
-    package func seconds() -> Int64 {
+    /// It may have been set just now.
+    package func now() -> WallTime {
         if faults.strikes(.wallForward) { offset += Int64(faults.draw(.wallForward, 1...90_000)) }
         if faults.strikes(.wallBackward) { offset -= Int64(faults.draw(.wallBackward, 1...90_000)) }
         if faults.strikes(.wallFarFuture) { offset = 4_000_000_000 }
         if faults.strikes(.wallReset) { offset = 0 }
-        return offset + clock.now.nanoseconds / 1_000_000_000
+        let (seconds, nanoseconds) = clock.now.nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
+        return WallTime(seconds: offset + seconds, nanoseconds: nanoseconds)
     }
 }
