@@ -68,8 +68,11 @@ final class CacheAccess: TimerTarget {
     /// The time of an instant of the loop's clock, on both clocks.
     func moment(of instant: LoopInstant?) -> CacheInstant {
         guard let instant else { return now }
-        let elapsed = Int64(instant.nanoseconds(to: world.loop.now) / 1_000_000_000)
-        return CacheInstant(wall: now.wall - elapsed, monotonic: now.monotonic - elapsed)
+        let elapsed = instant.nanoseconds(to: world.loop.now)
+        return CacheInstant(
+            wall: world.wallClock().second(before: elapsed),
+            monotonic: instant.nanoseconds / 1_000_000_000
+        )
     }
 
     /// The time when a request is sent: pass it to ``confirm(_:_:sent:mayStore:)`` and to `beginStore`.

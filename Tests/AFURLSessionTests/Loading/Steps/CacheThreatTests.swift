@@ -246,6 +246,37 @@ struct CacheThreatTests {
         #expect(server.requests.count == 2)
     }
 
+    @Test func `T-CAC-11 the response with the later Date stays though a second ends before the other one comes`() {
+        let world = VirtualWorld()
+        world.hasVirtualDate = true
+        func reply(_ body: String, date: String) -> ServerStep {
+            let fields = "Date: \(date)\r\nCache-Control: max-age=2000000000\r\nContent-Length: 5\r\n"
+            return .reply("HTTP/1.1 200 OK\r\n\(fields)\r\n\(body)")
+        }
+        world.scripts(
+            "a.test",
+            [
+                [
+                    .expectRequest, .delay(.milliseconds(300)), reply("early", date: "Sun, 06 Nov 1994 08:49:37 GMT"),
+                    .stall,
+                ],
+                [.expectRequest, reply("later", date: "Sun, 06 Nov 1994 08:49:38 GMT"), .stall],
+            ]
+        )
+        world.advance(by: .nanoseconds(1_800_000_000 - world.now.nanoseconds % 1_000_000_000))
+        let second = world.wall.now().seconds
+        let (early, later) = (world.get("http://a.test/"), world.get("http://a.test/"))
+        world.run { later.isComplete }
+        #expect(world.wall.now().seconds == second)
+        world.run { early.isComplete }
+        #expect(world.wall.now().seconds == second + 1)
+
+        #expect([early, later].map(\.body) == ["early", "later"])
+        #expect(world.load("http://a.test/").body == "later")
+        #expect(world.network.connections.count == 2)
+        #expect(world.finish() == [])
+    }
+
     @Test func `a coded response that is served stale is renewed in the background`() async throws {
         let version = Lock(0)
         server.route("GET", "/1") { _ in
