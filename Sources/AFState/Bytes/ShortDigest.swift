@@ -7,7 +7,11 @@ package struct ShortDigest: Sendable, Hashable {
     private let low: UInt64
 
     init(of bytes: [UInt8]) {
-        let digest = SHA256Digest.of(bytes)
+        self.init(of: bytes[...])
+    }
+
+    init(of bytes: ArraySlice<UInt8>) {
+        let digest = bytes.withUnsafeBytes { SHA256Digest.of($0) }
         self.init(first: digest[...])
     }
 

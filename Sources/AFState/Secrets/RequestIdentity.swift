@@ -22,44 +22,57 @@ package enum RequestIdentity: Sendable, Hashable {
     /// Reads one field after the other.
     struct Reader {
         private let hasAdded = SecretNames.hasAdded
+        /// The fields that name the user, one behind the other.
+        private var writer = FieldWriter()
         private var fields: [Field] = []
 
-        private typealias Field = (name: [UInt8], value: [UInt8])
-
-        mutating func read(_ name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
-            if saysNothing(name), !(hasAdded && SecretNames.isAdded(String(decoding: name, as: UTF8.self))) { return }
-            fields.append((name.map(ASCII.folded), Array(value)))
+        /// A field as it was written.
+        private struct Field {
+            let place: Range<Int>
+            /// In lower case.
+            let name: Range<Int>
         }
 
-        var identity: RequestIdentity { Reader.identity(of: fields) }
+        mutating func read(_ name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
+            if saysNothing(name), !(hasAdded && SecretNames.isAdded(name)) { return }
+            let start = writer.bytes.count
+            writer.add(name.lazy.map(ASCII.folded))
+            let nameEnd = writer.bytes.count
+            writer.add(value)
+            fields.append(Field(place: start..<writer.bytes.count, name: nameEnd - name.count..<nameEnd))
+        }
+
+        var identity: RequestIdentity { identity(by: fields) }
 
         var identities: RequestIdentities {
             guard !fields.isEmpty else { return .unnamed }
-            let secrets = fields.filter { SecretNames.containsField(String(decoding: $0.name, as: UTF8.self)) }
-            let others = fields.filter { !$0.name.elementsEqual("cookie".utf8) }
-            let otherSecrets = secrets.filter { !$0.name.elementsEqual("cookie".utf8) }
+            let secrets = fields.filter { SecretNames.containsField(name(of: $0)) }
+            let others = fields.filter { !isCookie($0) }
             let identity = identity
             return RequestIdentities(
                 byAnyField: identity,
-                bySecrets: secrets.count == fields.count ? identity : Reader.identity(of: secrets),
+                bySecrets: secrets.count == fields.count ? identity : self.identity(by: secrets),
                 besideCookies: others.count == fields.count
-                    ? nil : (Reader.identity(of: others), Reader.identity(of: otherSecrets))
+                    ? nil : (self.identity(by: others), self.identity(by: secrets.filter { !isCookie($0) }))
             )
         }
 
+        private func name(of field: Field) -> ArraySlice<UInt8> { writer.bytes[field.name] }
+        private func isCookie(_ field: Field) -> Bool { name(of: field).elementsEqual("cookie".utf8) }
+
         /// The same for the same fields, whatever their order. Lines of one name keep theirs.
-        private static func identity(of fields: [Field]) -> RequestIdentity {
-            guard !fields.isEmpty else { return .unnamed }
-            let sorted = fields.enumerated().sorted { one, other in
-                one.element.name == other.element.name
-                    ? one.offset < other.offset : one.element.name.lexicographicallyPrecedes(other.element.name)
+        private func identity(by fields: [Field]) -> RequestIdentity {
+            switch fields.count {
+            case 0: return .unnamed
+            case 1: return .named(ShortDigest(of: writer.bytes[fields[0].place]))
+            default:
+                let sorted = fields.sorted { one, other in
+                    name(of: one).elementsEqual(name(of: other))
+                        ? one.place.lowerBound < other.place.lowerBound
+                        : name(of: one).lexicographicallyPrecedes(name(of: other))
+                }
+                return .named(ShortDigest(of: sorted.reduce(into: []) { $0 += writer.bytes[$1.place] }))
             }
-            var writer = FieldWriter()
-            for (_, field) in sorted {
-                writer.add(field.name)
-                writer.add(field.value)
-            }
-            return .named(ShortDigest(of: writer.bytes))
         }
     }
 

@@ -32,20 +32,20 @@ public enum SecretNames {
     /// Longer words that contain a word of the list, but name no secret.
     private static let harmlessWords = ["author", "keyword", "keyboard"].map { Array($0.utf8) }
 
-    private static let harmlessNames: Set<String> = [
+    private static let harmlessNames = [
         "idempotency-key", "x-idempotency-key", "sec-websocket-key", "cache-key", "x-cache-key", "surrogate-key",
         "x-surrogate-key", "sort-key", "partition-key", "public-key-pins", "public-key-pins-report-only",
         "access-control-allow-credentials", "www-authenticate", "proxy-authenticate", "authentication-info",
         "proxy-authentication-info",
-    ]
+    ].map { Array($0.utf8) }
 
-    private static let items: Set<String> = [
+    private static let items = [
         "code", "user-code", "device-code", "code-verifier", "sig", "pass", "pwd", "pin", "otp",
-    ]
+    ].map { Array($0.utf8) }
 
     private struct Added {
         var given: Set<String> = []
-        var canonical: Set<String> = []
+        var canonical: Set<[UInt8]> = []
     }
 
     private static let names = Lock(Added())
@@ -54,24 +54,26 @@ public enum SecretNames {
     /// the next redirect and the next line of a log on. Empty unless set.
     public static var added: Set<String> {
         get { names.withLock { $0.given } }
-        set { names.withLock { $0 = Added(given: newValue, canonical: Set(newValue.map(canonical))) } }
+        set { names.withLock { $0 = Added(given: newValue, canonical: Set(newValue.map { canonical($0.utf8) })) } }
     }
 
     /// Whether there are further names.
     static var hasAdded: Bool { names.withLock { !$0.canonical.isEmpty } }
 
     /// Whether the name is one of the further ones.
-    static func isAdded(_ name: String) -> Bool {
+    static func isAdded(_ name: some Collection<UInt8>) -> Bool {
         let name = canonical(name)
         return names.withLock { $0.canonical.contains(name) }
     }
 
     /// Whether a header field of this name holds a secret.
-    public static func containsField(_ name: String) -> Bool { contains(canonical(name)) }
+    public static func containsField(_ name: String) -> Bool { containsField(name.utf8) }
+
+    static func containsField(_ name: some Collection<UInt8>) -> Bool { contains(canonical(name)) }
 
     /// Whether a query item, or an item of a form, of this name holds a secret.
     public static func containsItem(_ name: String) -> Bool {
-        let name = canonical(name)
+        let name = canonical(name.utf8)
         return items.contains(name) || contains(name)
     }
 
@@ -103,9 +105,9 @@ public enum SecretNames {
         return containsItem(String(decoding: decoded, as: UTF8.self))
     }
 
-    private static func contains(_ name: String) -> Bool {
-        if names.withLock({ $0.canonical.contains(name) }) { return true }
-        return !harmlessNames.contains(name) && holdsWord(Array(name.utf8))
+    private static func contains(_ name: [UInt8]) -> Bool {
+        if names.withLock({ !$0.canonical.isEmpty && $0.canonical.contains(name) }) { return true }
+        return holdsWord(name) && !harmlessNames.contains(name)
     }
 
     private static func holdsWord(_ name: [UInt8]) -> Bool {
@@ -119,10 +121,7 @@ public enum SecretNames {
     }
 
     /// In lower case, with hyphens: `client_id` of a query is `Client-Id` of a field.
-    private static func canonical(_ name: String) -> String {
-        String(
-            decoding: name.utf8.map { $0 == UInt8(ascii: "_") ? UInt8(ascii: "-") : ASCII.folded($0) },
-            as: UTF8.self
-        )
+    private static func canonical(_ name: some Collection<UInt8>) -> [UInt8] {
+        name.map { $0 == UInt8(ascii: "_") ? UInt8(ascii: "-") : ASCII.folded($0) }
     }
 }
