@@ -2,8 +2,8 @@ import AFBase
 import Dispatch
 import Foundation
 
-/// Answers the connection's questions: about challenges and about redirects.
-extension URLConnectionOperation {
+/// Answers the connection's questions: about challenges, redirects and the cache.
+extension URLConnectionOperation: CachingDelegate {
     func answer(_ challenge: URLAuthenticationChallenge, of connection: URLConnection) {
         let (space, sender) = (challenge.protectionSpace, challenge.sender)
         // What concerns the connection follows the rules by which others may use it. A server's question about a password
@@ -54,6 +54,9 @@ extension URLConnectionOperation {
     var isOfLibrary: Bool {
         type(of: self) == URLConnectionOperation.self || type(of: self) == HTTPRequestOperation.self
     }
+
+    /// Without a block for the cache, the operation admits every response.
+    package var decidesOnCaching: Bool { !isOfLibrary || isCancelled || state.withLock { $0.cacheBlock != nil } }
 
     /// The name of all operations that decide about servers as this one does. Nil: no other does, so it shares nothing.
     ///

@@ -62,8 +62,8 @@ struct ResponseKeeper {
         guard let stored else { return load.completeStored() }
         let session = load.session
         guard case .ifDelegateAdmits = load.consumer.caching, let (delegate, task) = load.dataDelegate,
-            !session.isMissing(.willCacheResponse, in: delegate), let url = load.response?.url,
-            let request = load.presentRequest, let proposal = stored.proposal(at: url)
+            !session.isMissing(.willCacheResponse, in: delegate), decidesOnCaching(delegate),
+            let url = load.response?.url, let request = load.presentRequest, let proposal = stored.proposal(at: url)
         else { return finish(stored, proposal: nil, answer: nil) }
         // Keeps an answer that comes while the task is suspended.
         _ = load.memory(beginningWith: request)
@@ -85,6 +85,12 @@ struct ResponseKeeper {
             }
         )
         load.watchTime()
+    }
+
+    /// Whether the delegate has something to say, as far as it is one of a connection.
+    private func decidesOnCaching(_ delegate: any URLSessionDataDelegate) -> Bool {
+        guard load.session.settings.allowsEveryResponse else { return true }
+        return (delegate as? any CachingDelegate)?.decidesOnCaching ?? true
     }
 
     /// - Parameters:

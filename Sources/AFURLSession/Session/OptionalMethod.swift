@@ -24,3 +24,9 @@ enum OptionalMethod: UInt32 {
     case openedWebSocket
     case closedWebSocket
 }
+
+/// A delegate that implements the method about the cache, and may have nothing to say there.
+package protocol CachingDelegate: AnyObject, Sendable {
+    /// Whether to ask it about the response that is complete now. Asked on the network thread.
+    var decidesOnCaching: Bool { get }
+}

@@ -115,6 +115,8 @@ final class ConnectionCore: Sendable {
         state.withLock { $0.place }?.close()
     }
 
+    var decidesOnCaching: Bool { state.withLock { $0.listener }?.decidesOnCaching ?? true }
+
     var currentRequest: URLRequest {
         let (task, last) = state.withLock { ($0.task, $0.lastRequest) }
         return task?.currentRequest ?? last ?? originalRequest

@@ -31,6 +31,8 @@ final class ConnectionDelegateProxy<Delegate: AnyObject>: ConnectionSessionDeleg
         core.receive(data, of: dataTask)
     }
 
+    var decidesOnCaching: Bool { core.decidesOnCaching }
+
     func urlSession(
         _ session: URLSession,
         dataTask: URLSessionDataTask,
@@ -126,7 +128,7 @@ final class ConnectionDelegateProxy<Delegate: AnyObject>: ConnectionSessionDeleg
 }
 
 /// A `ConnectionDelegateProxy` for any class of delegates.
-protocol ConnectionSessionDelegate: URLSessionDataDelegate, URLSessionDownloadDelegate, TrustJudging {
+protocol ConnectionSessionDelegate: URLSessionDataDelegate, URLSessionDownloadDelegate, TrustJudging, CachingDelegate {
     func downloadTask(_ request: URLRequest, in session: URLSession) -> URLSessionTask
 }
 

@@ -40,12 +40,16 @@ final class ConnectionListener: Sendable {
     let delegate: any URLConnectionDelegate
     let data: (any URLConnectionDataDelegate)?
     let download: (any URLConnectionDownloadDelegate)?
+    private let caching: (any CachingDelegate)?
 
     init(_ delegate: any URLConnectionDelegate) {
         self.delegate = delegate
         data = delegate as? any URLConnectionDataDelegate
         download = data == nil ? delegate as? any URLConnectionDownloadDelegate : nil
+        caching = delegate as? any CachingDelegate
     }
+
+    var decidesOnCaching: Bool { caching?.decidesOnCaching ?? true }
 
     /// Tells the delegate every event but the beginning.
     func hear(_ event: ConnectionEvent, of connection: URLConnection) {

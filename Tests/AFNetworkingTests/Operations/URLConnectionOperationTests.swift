@@ -747,6 +747,59 @@ struct URLConnectionOperationTests {
         #expect(seen.all == ["kept", "kept"] && server.requests.count == 2)
     }
 
+    /// Says itself what is stored.
+    private final class Keeper: URLConnectionOperation, @unchecked Sendable {
+        let asked = Heard<String>()
+
+        override func connection(
+            _ connection: URLConnection,
+            willCacheResponse cachedResponse: CachedURLResponse
+        ) -> CachedURLResponse? {
+            asked.add(String(decoding: cachedResponse.data, as: UTF8.self))
+            return nil
+        }
+    }
+
+    @Test("2.3 the cache stores what an operation without a block loads")
+    func cacheWithoutBlock() async throws {
+        server.route("GET", "/stored", ServerReply.text("stored").header("Cache-Control", "max-age=1000"))
+        for _ in 0..<2 {
+            let operation = operation("/stored")
+            operation.start()
+            try await operation.ended()
+            #expect(operation.responseString == "stored")
+        }
+        #expect(server.requests.count == 1)
+    }
+
+    @Test("2.3 a cache block that comes while the response does is asked")
+    func lateCacheBlock() async throws {
+        server.route("GET", "/late", ServerReply.text("late").header("Cache-Control", "max-age=1000").held(until: "go"))
+        let seen = Heard<String>()
+        let operation = operation("/late")
+        operation.start()
+        try await server.waitForRequests(1)
+        operation.setCacheResponseBlock { _, response in
+            seen.add(String(decoding: response.data, as: UTF8.self))
+            return nil
+        }
+        server.signal("go")
+        try await operation.ended()
+        #expect(seen.all == ["late"])
+    }
+
+    @Test("2.3 a subclass that overrides the method of the delegate is asked, with a block or without")
+    func cacheOverride() async throws {
+        server.route("GET", "/own", ServerReply.text("own").header("Cache-Control", "max-age=1000"))
+        for _ in 0..<2 {
+            let operation = Keeper(request: URLRequest(url: server.url("/own")))
+            operation.start()
+            try await operation.ended()
+            #expect(operation.asked.all == ["own"])
+        }
+        #expect(server.requests.count == 2)
+    }
+
     // MARK: - Batches
 
     @Test("2.6 13.13.17 13.14 a batch completes after the blocks of all its operations, on the main queue")
