@@ -56,6 +56,8 @@ struct ChannelRegistry {
         waiting.append(event.token)
     }
 
+    var hasHeld: Bool { !waiting.isEmpty }
+
     /// Begins the list of a turn with what was kept for it.
     mutating func takeHeld(in mode: LoopModes, into events: inout [ReadyEvent]) {
         guard !waiting.isEmpty else { return }

@@ -1,5 +1,6 @@
 import AFBase
 import CAFLinux
+package import Dispatch
 import Synchronization
 
 /// A run loop: channels, timers, observers, an inbox for other threads, and modes.
@@ -28,6 +29,8 @@ public final class EventLoop: @unchecked Sendable {
         /// It looks at the inbox again by itself, in a moment.
         case napping
         case asleep
+        /// No thread runs it: its own has stepped aside for callers that wait.
+        case unattended
     }
 
     private struct Inbox {
@@ -36,10 +39,43 @@ public final class EventLoop: @unchecked Sendable {
         /// A batch of callbacks left the wake-up to its end.
         var owesWake = false
         var isRetired = false
+        /// A caller that waits runs the loop.
+        var isLent = false
+        /// A caller has run it since its own thread last looked.
+        var wasLent = false
+        /// Others have enqueued while it was lent: its own thread has to run their jobs.
+        var isWanted = false
+
+        /// - Returns: Whom to wake for a job.
+        mutating func wakes(isBatchingHere: () -> Bool, isOnLoop: () -> Bool) -> Wake {
+            if isLent, !isOnLoop() { isWanted = true }
+            switch sleep {
+            case .awake: return .nobody
+            case .napping where isBatchingHere():
+                owesWake = true
+                return .nobody
+            case .napping, .asleep:
+                sleep = .awake
+                return .poller
+            case .unattended:
+                sleep = .awake
+                return .thread
+            }
+        }
+    }
+
+    private enum Wake {
+        case nobody, poller, thread
     }
 
     /// How long a wake-up may be put off, should a callback block before its batch is through.
     private static let nap = Duration.milliseconds(1)
+
+    /// How long its thread sits aside before it looks whether callers still want the loop. A job ends that at once; what
+    /// is ready or due meanwhile waits for it.
+    private static let rest = DispatchTimeInterval.milliseconds(2)
+    /// How long its thread does not step aside after it was wanted back.
+    private static let service = Duration.milliseconds(100)
 
     private static let longYield = Duration.milliseconds(2)
     private static let yieldPause = Duration.seconds(1)
@@ -54,6 +90,8 @@ public final class EventLoop: @unchecked Sendable {
     // MARK: Any thread
     private let owner = Atomic<UInt>(0)
     private let inbox = Lock(Inbox())
+    /// Where its thread sits while it has stepped aside.
+    private let bench = DispatchSemaphore(value: 0)
 
     // MARK: Loop only
     // Opted out of run-time exclusivity checks, here and in the other classes a request passes through: one thread, no
@@ -83,6 +121,13 @@ public final class EventLoop: @unchecked Sendable {
     @exclusivity(unchecked) private var expectsEcho = false
     @exclusivity(unchecked) private var owesYield = false
     @exclusivity(unchecked) private var mayYieldAt = LoopInstant(nanoseconds: 0)
+    /// How many tasks are under way.
+    @exclusivity(unchecked) private var tasks = 0
+    /// Those whose calls have ended in this turn.
+    @exclusivity(unchecked) private var endedCalls: [DispatchSemaphore] = []
+    /// Callers that wait may run the loop between its turns.
+    @exclusivity(unchecked) private var isServed = false
+    @exclusivity(unchecked) private var mayStepAsideAt = LoopInstant(nanoseconds: 0)
 
     package init(poller: sending any Poller) {
         self.poller = poller
@@ -97,19 +142,15 @@ public final class EventLoop: @unchecked Sendable {
     package func enqueue(in modes: LoopModes = .common, body: sending @escaping () -> Void) {
         let job = Job(modes: modes, body: body)
         let wake = inbox.withLock { inbox in
-            guard !inbox.isRetired else { return false }
+            guard !inbox.isRetired else { return Wake.nobody }
             inbox.jobs.append(job)
-            switch inbox.sleep {
-            case .awake: return false
-            case .napping where isBatchingHere:
-                inbox.owesWake = true
-                return false
-            case .napping, .asleep:
-                inbox.sleep = .awake
-                return true
-            }
+            return inbox.wakes(isBatchingHere: { isBatchingHere }, isOnLoop: { isOnLoop })
         }
-        if wake { waker.wake() }
+        switch wake {
+        case .nobody: break
+        case .poller: waker.wake()
+        case .thread: bench.signal()
+        }
     }
 
     /// The loop will not run again. Jobs, which usually hold what holds the loop, are
@@ -175,17 +216,33 @@ public final class EventLoop: @unchecked Sendable {
 
     // MARK: - Running
 
-    /// Runs turns for ever on the calling thread.
-    func runForever() {
-        while true { runTurn() }
+    /// Runs turns on the calling thread until `condition` holds: that thread is the loop's own. Callers that wait may run
+    /// the loop in its place (`runWhileWaiting`).
+    package func serve(until condition: () -> Bool) {
+        isServed = true
+        var callers: [DispatchSemaphore] = []
+        while !condition() {
+            takeTurn(in: .default, until: nil, unless: condition)
+            guard !endedCalls.isEmpty else { continue }
+            swap(&callers, &endedCalls)
+            // First: a caller that comes again at once finds the loop free. From here on it is another thread's.
+            let isFree = stepAside()
+            for caller in callers { caller.signal() }
+            callers.removeAll(keepingCapacity: true)
+            if isFree { sitAside() }
+        }
+        isServed = false
     }
 
     /// Runs turns in `mode` until `condition` holds. May be called from a callback
     /// of this very loop: what belongs to other modes waits for the outer run.
     package func run(in mode: LoopModes, until condition: () -> Bool) {
+        let wasServed = isServed
+        isServed = false
         notify(.entry)
         while !condition() { takeTurn(in: mode, until: nil, unless: condition) }
         notify(.exit)
+        isServed = wasServed
     }
 
     /// Runs one turn, waiting no longer than `limit` (`nil`: until something happens).
@@ -217,7 +274,8 @@ public final class EventLoop: @unchecked Sendable {
     private func runJobs(in mode: LoopModes) {
         // First what an earlier turn in another mode had to leave.
         if !heldJobs.isEmpty { jobs.add(contentsOf: &heldJobs) }
-        inbox.withLock { swap(&$0.jobs, &arrivedJobs) }
+        // No caller that waits runs the jobs of others.
+        inbox.withLock { if !$0.isWanted { swap(&$0.jobs, &arrivedJobs) } }
         jobs.add(contentsOf: &arrivedJobs)
         while let job = jobs.takeNext() {
             if job.modes.isDisjoint(with: mode) {
@@ -264,7 +322,7 @@ public final class EventLoop: @unchecked Sendable {
 
         var deadline = limit
         if let timer = timers.earliestDeadline { deadline = min(timer, deadline ?? .distantFuture) }
-        let hasEnds = !turnEnds.isEmpty || !quietEnds.isEmpty || !closes.isEmpty
+        let hasEnds = !turnEnds.isEmpty || !quietEnds.isEmpty || !closes.isEmpty || !endedCalls.isEmpty
         let hasWork = !ready.isEmpty || !events.isEmpty || hasEnds || isDone()
         let wanted = expectsEcho ? Sleep.napping : .asleep
         let mayWait = inbox.withLock { inbox in
@@ -331,6 +389,96 @@ public final class EventLoop: @unchecked Sendable {
     private func notify(_ activity: LoopObserver.Activities) {
         guard !observers.isEmpty else { return }
         for observer in observers where observer.activities.contains(activity) { observer.body(activity) }
+    }
+}
+
+// MARK: - Callers that wait
+
+extension EventLoop {
+    /// Begins something whose end the calling thread waits for, and runs the loop meanwhile if no thread runs it: so
+    /// neither thread has to wake the other.
+    ///
+    /// Returns when `isDone`, when others have enqueued something or begun a task, which is for the loop's own thread, or
+    /// at once if that thread runs the loop. The caller waits then as it would have without this.
+    ///
+    /// - Parameter begin: Enqueues what is to be done.
+    package func runWhileWaiting(begin: () -> Void, until isDone: () -> Bool) {
+        let isMine = inbox.withLock { inbox in
+            guard inbox.sleep == .unattended else { return false }
+            inbox.sleep = .awake
+            inbox.isLent = true
+            return true
+        }
+        guard isMine else { return begin() }
+        let outer = owner.exchange(currentThread(), ordering: .relaxed)
+        isServed = false
+        begin()
+        // A timer of others may begin a task of theirs.
+        while !isDone(), tasks <= 1, inbox.withLock({ !$0.isWanted }) {
+            takeTurn(in: .default, until: nil, unless: isDone)
+        }
+        isServed = true
+        owner.store(outer, ordering: .relaxed)
+        handBack()
+    }
+
+    private func handBack() {
+        let isIdle = isIdle
+        let isWanted = inbox.withLock { inbox in
+            inbox.isLent = false
+            inbox.wasLent = true
+            if isIdle, !inbox.isWanted, inbox.jobs.isEmpty {
+                inbox.sleep = .unattended
+                return false
+            }
+            // Two threads that want the loop in turn would hand it to and fro with each request.
+            if inbox.isWanted { mayStepAsideAt = now + EventLoop.service }
+            inbox.isWanted = false
+            return true
+        }
+        if isWanted { bench.signal() }
+    }
+
+    /// Wakes a caller for whose task the loop has done all, and who may come again soon with another.
+    package func wake(_ caller: DispatchSemaphore) {
+        if isServed { endedCalls.append(caller) } else { caller.signal() }
+    }
+
+    package func taskBegan() { tasks += 1 }
+    package func taskEnded() { tasks -= 1 }
+
+    /// Nothing is under way but idle connections and timers.
+    private var isIdle: Bool {
+        tasks == 0 && observers.isEmpty && heldJobs.isEmpty && events.isEmpty && turnEnds.isEmpty && quietEnds.isEmpty
+            && closes.isEmpty && !registry.hasHeld
+    }
+
+    /// - Returns: Whether callers may run the loop now.
+    private func stepAside() -> Bool {
+        guard isIdle, mayStepAsideAt <= now else { return false }
+        return inbox.withLock { inbox in
+            guard inbox.jobs.isEmpty else { return false }
+            inbox.sleep = .unattended
+            inbox.wasLent = false
+            return true
+        }
+    }
+
+    /// Returns when a job is there, and when no caller has run the loop for a while.
+    private func sitAside() {
+        while true {
+            _ = bench.wait(timeout: .now() + EventLoop.rest)
+            let isMine = inbox.withLock { inbox in
+                if inbox.isLent { return false }
+                if inbox.sleep == .unattended, inbox.wasLent {
+                    inbox.wasLent = false
+                    return false
+                }
+                inbox.sleep = .awake
+                return true
+            }
+            if isMine { return }
+        }
     }
 }
 

@@ -49,5 +49,5 @@ package enum NetworkThread {
 
 private func runNetworkThread(_ reference: UnsafeMutableRawPointer?) {
     guard let reference else { return }
-    Unmanaged<EventLoop>.fromOpaque(reference).takeRetainedValue().runForever()
+    Unmanaged<EventLoop>.fromOpaque(reference).takeRetainedValue().serve { false }
 }

@@ -117,6 +117,7 @@ final class SessionCore {
     private var runningTasks: Int { tasks.count - freePlaces.count }
 
     func add(_ load: Load) {
+        loop.taskBegan()
         if let place = freePlaces.popLast() {
             load.place = place
             tasks[Int(place)] = load
@@ -127,6 +128,7 @@ final class SessionCore {
     }
 
     func remove(_ load: Load) {
+        loop.taskEnded()
         tasks[Int(load.place)] = nil
         freePlaces.append(load.place)
         finishInvalidationIfIdle()

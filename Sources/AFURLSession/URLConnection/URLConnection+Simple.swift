@@ -50,7 +50,8 @@ extension URLConnection {
 
     /// Loads a request and waits for it. It blocks the calling thread, whose run loop and queues do not run meanwhile.
     /// It depends on no other thread of the program. It does not ask a ``URLProtocol`` that calls this about the
-    /// request.
+    /// request. Nothing of others runs on the calling thread. The evaluator of the server does, if nothing else is under
+    /// way: then the calling thread does the work of the network thread.
     ///
     /// - Parameters:
     ///   - request: The request to load. Redirects and credentials are handled as without a delegate.
@@ -81,15 +82,17 @@ extension URLConnection {
         in sessions: ConnectionSessions
     ) throws -> Data {
         guard !sessions.world.loop.isOnLoop else { throw ClientFailure.wouldWaitForItself.urlError(for: request.url) }
-        let answer = Lock<(data: Data?, response: URLResponse?, error: (any Error)?)>((nil, nil, nil))
+        let loop = sessions.world.loop
+        let answer = Lock<(data: Data?, response: URLResponse?, error: (any Error)?)?>(nil)
         let isOver = DispatchSemaphore(value: 0)
-        sessions.sessionForWaiting(securedBy: tls).dataTask(with: request) { data, response, error in
+        let task = sessions.sessionForWaiting(securedBy: tls).dataTask(with: request) { data, response, error in
             answer.withLock { $0 = (data, response, error) }
-            isOver.signal()
+            // A child made by `fork` has no loop, and calls back on this thread.
+            if loop.isOnLoop { loop.wake(isOver) } else { isOver.signal() }
         }
-        .resume()
+        loop.runWhileWaiting(begin: task.resume) { answer.withLock { $0 != nil } }
         isOver.wait()
-        let (data, received, error) = answer.withLock { $0 }
+        guard let (data, received, error) = answer.withLock({ $0 }) else { throw URLError(.unknown) }
         response?.pointee = received
         guard let data else { throw error ?? URLError(.unknown) }
         return data

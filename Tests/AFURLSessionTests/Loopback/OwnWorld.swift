@@ -30,7 +30,7 @@ final class OwnWorld: Sendable {
             wallClock: wallClock
         )
         let thread = Thread { [isStopped, hasEnded] in
-            loop.run(in: .default) { isStopped.value }
+            loop.serve { isStopped.value }
             hasEnded.signal()
         }
         if let stackSize { thread.stackSize = stackSize }
@@ -100,7 +100,7 @@ final class OwnWorld: Sendable {
         try await body(session(delegate: delegate, configure))
     }
 
-    private func stop() -> Bool {
+    func stop() -> Bool {
         world.loop.enqueue { [isStopped] in isStopped.change { $0 = true } }
         defer { world.loop.retire() }
         return hasEnded.wait(timeout: .now() + 10) == .success

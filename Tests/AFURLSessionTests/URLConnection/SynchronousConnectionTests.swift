@@ -94,6 +94,79 @@ struct SynchronousConnectionTests {
         #expect(nothing.status == nil)
     }
 
+    // MARK: - The caller runs the loop
+
+    /// Notes on which threads it is asked.
+    private final class Judge: ServerEvaluator {
+        let threads = Lock<[pthread_t]>([])
+
+        func evaluate(_ trust: ServerTrust) -> ServerTrustDecision {
+            threads.withLock { $0.append(pthread_self()) }
+            return .accept
+        }
+    }
+
+    @Test func `a caller that waits again and again runs the loop itself, and the loads are complete`() throws {
+        // Each request needs a new connection, and so asks the evaluator.
+        let server = try TestServer(tls: ServerTLS(try CertificateAuthority("CA").issue(for: "127.0.0.1")))
+        server.route("GET", "/hello", ServerReply.text("hello").header("Connection", "close"))
+        let own = OwnWorld()
+        let sessions = ConnectionSessions(configuration: .ephemeral, in: own.world)
+        let judge = Judge()
+        var tls = TLSConfiguration()
+        tls.evaluator = judge
+        for _ in 1...30 {
+            var response: URLResponse?
+            let data = try URLConnection.sendSynchronousRequest(
+                URLRequest(url: server.url("/hello")),
+                tls: tls,
+                returning: &response,
+                in: sessions
+            )
+            #expect(data == Data("hello".utf8))
+            #expect((response as? HTTPURLResponse)?.statusCode == 200)
+        }
+        let threads = judge.threads.withLock { $0 }
+        #expect(threads.count == 30)
+        #expect(threads.first != pthread_self())
+        #expect(threads.contains(pthread_self()))
+        sessions.invalidate()
+        #expect(own.stop())
+    }
+
+    @Test func `a delegate on the network thread is called there while another thread waits`() async throws {
+        let own = OwnWorld()
+        let sessions = ConnectionSessions(configuration: .ephemeral, in: own.world)
+        let request = URLRequest(url: server.url("/hello"))
+        let isOver = Lock(false)
+        let hasEnded = Watched(false)
+        let caller = Lock<pthread_t>(pthread_self())
+        Thread.detachNewThread {
+            caller.withLock { $0 = pthread_self() }
+            while !isOver.withLock({ $0 }) {
+                let data = try? URLConnection.sendSynchronousRequest(request, returning: nil, in: sessions)
+                #expect(data == Data("hello".utf8))
+            }
+            hasEnded.change { $0 = true }
+        }
+        let threads = Lock<[pthread_t]>([])
+        for _ in 1...20 {
+            let log = ConnectionLog(hook: { _, _ in threads.withLock { $0.append(pthread_self()) } })
+            let connection = try sessions.start(request, log)
+            #expect(try await log.ended().last == .finished)
+            withExtendedLifetime(connection) {}
+            try await Task.sleep(for: .milliseconds(Int.random(in: 0...120)))
+        }
+        isOver.withLock { $0 = true }
+        _ = try await hasEnded.wait { $0 }
+        let found = threads.withLock { $0 }
+        #expect(found.count >= 60)
+        #expect(Set(found.map { UInt($0) }).count == 1)
+        #expect(!found.contains(caller.withLock { $0 }))
+        sessions.invalidate()
+        #expect(own.stop())
+    }
+
     @Test func `an asynchronous load calls back on its queue, once`() async throws {
         let queue = OperationQueue()
         let calls = Watched<[String]>([])
