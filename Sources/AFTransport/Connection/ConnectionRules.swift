@@ -6,7 +6,7 @@ package struct ConnectionRules: Sendable {
     package var attempt: LoopInterval?
     package var handshake: LoopInterval?
     package var filter: AddressFilter?
-    package var overrides: [HostOverride] = []
+    package var overrides = HostOverrides()
     /// These two as in `SocketOptions`.
     package var source: String?
     package var probeSeconds: Int32 = 0

@@ -10,7 +10,7 @@ package import AFWire
 /// Set them as ``/AFURLSession/URLSessionConfiguration/hostOverrides``.
 public struct HostOverride: Sendable, Hashable {
     /// The host it is for; nil: any host.
-    private let host: Endpoint.Host?
+    let host: Endpoint.Host?
     /// The port it is for; nil: any port.
     private let port: UInt16?
     /// Where the session connects to: one host, or several addresses. Empty: to the same host.
@@ -85,15 +85,5 @@ public struct HostOverride: Sendable, Hashable {
         guard host?.isSameHost(as: endpoint.host) ?? true, port == nil || port == endpoint.port else { return nil }
         let hosts = destinations.isEmpty ? [endpoint.host] : destinations
         return hosts.map { Endpoint(scheme: endpoint.scheme, host: $0, port: destinationPort ?? endpoint.port) }
-    }
-}
-
-extension [HostOverride] {
-    /// Where to connect in place of `endpoint`, by the first override that is for it. Nil if none is.
-    package func places(of endpoint: Endpoint) -> [Endpoint]? {
-        for override in self {
-            if let places = override.apply(to: endpoint) { return places }
-        }
-        return nil
     }
 }

@@ -47,7 +47,7 @@ extension PoolSettings {
         rules.attempt = LoopInterval.limit(connectAttemptTimeout)
         rules.handshake = LoopInterval.limit(tlsTimeout)
         rules.filter = addressFilter
-        rules.overrides = hostOverrides
+        rules.overrides = HostOverrides(hostOverrides)
         rules.source = connectionSource
         rules.probeSeconds = probeSeconds
         return rules

@@ -15,11 +15,13 @@ struct SessionScopes {
 
     /// Tells the session apart from all other sessions of the process.
     private let number = UniqueNumber.next()
-    private let settings: PoolSettings
+    private let overrides: HostOverrides
+    private let addressFilter: AddressFilter?
     private let socketPath: String?
 
     init(_ settings: SessionSettings) {
-        self.settings = settings.pool
+        overrides = HostOverrides(settings.pool.hostOverrides)
+        addressFilter = settings.pool.addressFilter
         socketPath = settings.unixDomainSocketPath
     }
 
@@ -46,10 +48,10 @@ struct SessionScopes {
     /// The scope where connections are made to another endpoint, or not to every address.
     private func reached(_ endpoint: Endpoint, scope: TrustScope) -> TrustScope {
         var scope = scope
-        if let places = settings.hostOverrides.places(of: endpoint) {
+        if let places = overrides.places(of: endpoint) {
             scope = scope.redirected(to: places.map(\.text).joined(separator: ","))
         }
-        guard let filter = settings.addressFilter else { return scope }
+        guard let filter = addressFilter else { return scope }
         return scope.filtered(by: filter.number, isLasting: filter.number == AddressFilter.numberOfPublicOnly)
     }
 

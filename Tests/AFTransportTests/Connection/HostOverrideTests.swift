@@ -1,3 +1,6 @@
+import AFFaults
+import AFWire
+
 @testable import AFTransport
 
 @Suite("Hosts that are to be found elsewhere")
@@ -60,6 +63,43 @@ final class HostOverrideTests: TransferSuite {
             #expect(world.network.connections.map { "\($0.address)" } == ["192.0.2.7:80"])
             #expect(world.finish() == [])
         }
+    }
+
+    @Test func `of any overrides the first that fits is found, as by looking through all`() throws {
+        let hosts = ["a.test", "A.test.", "b.a.test", "192.0.2.1", "[::ffff:192.0.2.1]", "[::1]", "[fe80::1%25lo]"]
+        var dice = SeededGenerator(seed: 7)
+        for _ in 0..<300 {
+            let all = (0..<dice.pick(0...8)).compactMap { number in
+                HostOverride(
+                    host: dice.chance(70) ? dice.pick(hosts) : nil,
+                    port: dice.chance(50) ? dice.pick([80, 81]) : nil,
+                    toHost: dice.chance(80) ? "to\(number).test" : nil,
+                    toPort: dice.chance(50) ? 8000 + number : nil
+                )
+            }
+            let overrides = HostOverrides(all)
+            for host in hosts {
+                for port in ["", ":81", ":82"] {
+                    let endpoint = try RequestURL("http://\(host)\(port)/").endpoint
+                    let first = all.lazy.compactMap { $0.apply(to: endpoint) }.first
+                    #expect(overrides.places(of: endpoint) == first, "\(host)\(port) in \(all)")
+                }
+            }
+        }
+    }
+
+    @Test func `a look-up among ten thousand overrides costs little more than among ten`() throws {
+        let endpoint = try RequestURL("http://site9.test/").endpoint
+        func cost(_ count: Int) -> Duration {
+            let overrides = HostOverrides(
+                (0..<count).reversed().compactMap { HostOverride(host: "site\($0).test", toHost: "192.0.2.1") }
+            )
+            return CPUTime.of {
+                for _ in 0..<2_000 where overrides.places(of: endpoint)?.count != 1 { Issue.record("not found") }
+            }
+        }
+        let few = cost(10)
+        #expect(cost(10_000) < few * 20)
     }
 
     @Test func `T-RED-28 the filter is asked about the place that is connected to`() {
