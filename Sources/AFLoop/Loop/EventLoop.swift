@@ -71,11 +71,11 @@ public final class EventLoop: @unchecked Sendable {
     /// How long a wake-up may be put off, should a callback block before its batch is through.
     private static let nap = Duration.milliseconds(1)
 
-    /// How long its thread sits aside before it looks whether callers still want the loop. A job ends that at once; what
-    /// is ready or due meanwhile waits for it.
-    private static let rest = DispatchTimeInterval.milliseconds(2)
-    /// How long its thread does not step aside after it was wanted back.
-    private static let service = Duration.milliseconds(100)
+    /// How long the loop's own thread waits aside before it looks whether callers still run the loop. A job wakes it at
+    /// once. What is ready or due meanwhile waits for it.
+    private static let longestAside = DispatchTimeInterval.milliseconds(2)
+    /// How long the loop's own thread keeps the loop after a job of others has ended a loan.
+    private static let leastKept = Duration.milliseconds(100)
 
     private static let longYield = Duration.milliseconds(2)
     private static let yieldPause = Duration.seconds(1)
@@ -90,8 +90,8 @@ public final class EventLoop: @unchecked Sendable {
     // MARK: Any thread
     private let owner = Atomic<UInt>(0)
     private let inbox = Lock(Inbox())
-    /// Where its thread sits while it has stepped aside.
-    private let bench = DispatchSemaphore(value: 0)
+    /// Wakes the loop's own thread while that waits aside.
+    private let ownThreadWaker = DispatchSemaphore(value: 0)
 
     // MARK: Loop only
     // Opted out of run-time exclusivity checks, here and in the other classes a request passes through: one thread, no
@@ -149,7 +149,7 @@ public final class EventLoop: @unchecked Sendable {
         switch wake {
         case .nobody: break
         case .poller: waker.wake()
-        case .thread: bench.signal()
+        case .thread: ownThreadWaker.signal()
         }
     }
 
@@ -225,11 +225,12 @@ public final class EventLoop: @unchecked Sendable {
             takeTurn(in: .default, until: nil, unless: condition)
             guard !endedCalls.isEmpty else { continue }
             swap(&callers, &endedCalls)
-            // First: a caller that comes again at once finds the loop free. From here on it is another thread's.
+            // Before the callers wake: one that comes again at once finds the loop free. From here on it may be that
+            // caller's, so this thread touches nothing of it until it has it back.
             let isFree = stepAside()
             for caller in callers { caller.signal() }
             callers.removeAll(keepingCapacity: true)
-            if isFree { sitAside() }
+            if isFree { waitAside() }
         }
         isServed = false
     }
@@ -403,6 +404,8 @@ extension EventLoop {
     ///
     /// - Parameter begin: Enqueues what is to be done.
     package func runWhileWaiting(begin: () -> Void, until isDone: () -> Bool) {
+        // The lock of the inbox passes the loop on, with all that only its turns may touch: from here to `handBack`, which
+        // gives it away under the same lock, it is this thread's.
         let isMine = inbox.withLock { inbox in
             guard inbox.sleep == .unattended else { return false }
             inbox.sleep = .awake
@@ -432,11 +435,11 @@ extension EventLoop {
                 return false
             }
             // Two threads that want the loop in turn would hand it to and fro with each request.
-            if inbox.isWanted { mayStepAsideAt = now + EventLoop.service }
+            if inbox.isWanted { mayStepAsideAt = now + EventLoop.leastKept }
             inbox.isWanted = false
             return true
         }
-        if isWanted { bench.signal() }
+        if isWanted { ownThreadWaker.signal() }
     }
 
     /// Wakes a caller for whose task the loop has done all, and who may come again soon with another.
@@ -465,9 +468,9 @@ extension EventLoop {
     }
 
     /// Returns when a job is there, and when no caller has run the loop for a while.
-    private func sitAside() {
+    private func waitAside() {
         while true {
-            _ = bench.wait(timeout: .now() + EventLoop.rest)
+            _ = ownThreadWaker.wait(timeout: .now() + EventLoop.longestAside)
             let isMine = inbox.withLock { inbox in
                 if inbox.isLent { return false }
                 if inbox.sleep == .unattended, inbox.wasLent {
