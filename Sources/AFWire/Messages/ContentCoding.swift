@@ -36,13 +36,13 @@ package enum ContentCoding: String, Sendable {
             return
         }
         #if Brotli
-            if ByteScanning.equalsIgnoringCase(name, "br") {
+            if ByteScanning.equalsIgnoringCase(name, lowercase: "br") {
                 self = .brotli
                 return
             }
         #endif
         #if Zstd
-            if ByteScanning.equalsIgnoringCase(name, "zstd") {
+            if ByteScanning.equalsIgnoringCase(name, lowercase: "zstd") {
                 self = .zstd
                 return
             }
