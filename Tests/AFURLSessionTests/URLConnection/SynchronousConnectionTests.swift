@@ -134,6 +134,88 @@ struct SynchronousConnectionTests {
         #expect(own.stop())
     }
 
+    @Test func `a caller that waits goes through a proxy, and its loads are complete`() throws {
+        let server = try TestServer(tls: ServerTLS(try CertificateAuthority("CA").issue(for: "127.0.0.1")))
+        server.route("GET", "/hello", ServerReply.text("hello").header("Connection", "close"))
+        let proxy = try TestProxy()
+        let configuration = URLSessionConfiguration.ephemeral
+        var proxies = ProxyConfiguration(try ProxyServer(proxy.url.absoluteString))
+        proxies.includesLoopback = true
+        configuration.proxies = proxies
+        let judge = Judge()
+        var tls = TLSConfiguration()
+        tls.evaluator = judge
+        let own = OwnWorld()
+        let sessions = ConnectionSessions(configuration: configuration, in: own.world)
+        for _ in 1...30 {
+            let request = URLRequest(url: server.url("/hello"))
+            let data = try URLConnection.sendSynchronousRequest(request, tls: tls, returning: nil, in: sessions)
+            #expect(data == Data("hello".utf8))
+        }
+        #expect(proxy.requests.count == 30)
+        #expect(judge.threads.withLock { $0 }.contains(pthread_self()))
+        sessions.invalidate()
+        #expect(own.stop())
+    }
+
+    @Test func `a cache with files answers callers that wait, and keeps what they load`() throws {
+        let scratch = try ScratchFolder()
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.urlCache = URLCache(memoryCapacity: 0, diskCapacity: 4 << 20, directory: scratch.url)
+        server.route("GET", "/kept/*", ServerReply.text("kept").header("Cache-Control", "max-age=600"))
+        let own = OwnWorld()
+        let sessions = ConnectionSessions(configuration: configuration, in: own.world)
+        for round in 1...3 {
+            for number in 1...20 {
+                let request = URLRequest(url: server.url("/kept/\(number)"))
+                let data = try URLConnection.sendSynchronousRequest(request, returning: nil, in: sessions)
+                #expect(data == Data("kept".utf8), "round \(round), number \(number)")
+            }
+        }
+        #expect(server.requests.count == 20)
+        sessions.invalidate()
+        #expect(own.stop())
+    }
+
+    /// Answers every request itself, and notes on which threads it is called.
+    private final class Answerer: URLProtocol, @unchecked Sendable {
+        static let threads = Lock<[pthread_t]>([])
+
+        private static func note() { threads.withLock { $0.append(pthread_self()) } }
+
+        override static func canInit(with request: URLRequest) -> Bool {
+            note()
+            return true
+        }
+
+        override static func canonicalRequest(for request: URLRequest) -> URLRequest { request }
+
+        override func startLoading() {
+            Self.note()
+            client?.urlProtocol(self, didLoad: Data("own".utf8))
+            client?.urlProtocolDidFinishLoading(self)
+        }
+
+        override func stopLoading() { Self.note() }
+    }
+
+    @Test func `a protocol class answers callers that wait, and is never called on their thread`() throws {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.protocolClasses = [Answerer.self]
+        let own = OwnWorld()
+        let sessions = ConnectionSessions(configuration: configuration, in: own.world)
+        for _ in 1...30 {
+            let request = URLRequest(url: server.url("/hello"))
+            let data = try URLConnection.sendSynchronousRequest(request, returning: nil, in: sessions)
+            #expect(data == Data("own".utf8))
+        }
+        let threads = Answerer.threads.withLock { $0 }
+        #expect(threads.count >= 60 && !threads.contains(pthread_self()))
+        #expect(server.requests.isEmpty)
+        sessions.invalidate()
+        #expect(own.stop())
+    }
+
     @Test func `a delegate on the network thread is called there while another thread waits`() async throws {
         let own = OwnWorld()
         let sessions = ConnectionSessions(configuration: .ephemeral, in: own.world)
