@@ -22,10 +22,8 @@ struct ConfigFile {
     }
 
     /// The words of the file in the user's home folder that holds for each run; none if there is no such file.
-    static func ofUser(_ environment: [String: String] = ProcessInfo.processInfo.environment) throws(ArgumentError)
-        -> [String]
-    {
-        let path = "\(environment["HOME"] ?? NSHomeDirectory())/.afnetrc"
+    static func ofUser() throws(ArgumentError) -> [String] {
+        let path = "\(Environment.value(of: "HOME") ?? NSHomeDirectory())/.afnetrc"
         guard access(path, F_OK) == 0 else { return [] }
         return try ConfigFile(path).words
     }

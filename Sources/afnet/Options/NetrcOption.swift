@@ -11,7 +11,7 @@ package struct NetrcOption: Sendable, Equatable {
 
     /// What the file has; nil if it is not there and need not be.
     func contents() throws(TransferFailure) -> NetrcFile? {
-        let file = path ?? (ProcessInfo.processInfo.environment["HOME"] ?? NSHomeDirectory()) + "/.netrc"
+        let file = path ?? (Environment.value(of: "HOME") ?? NSHomeDirectory()) + "/.netrc"
         if !isNeeded, access(file, F_OK) == -1 { return nil }
         do throws(NetrcError) {
             return try NetrcFile(contentsOf: URL(fileURLWithPath: file))

@@ -31,8 +31,7 @@ package struct ProxyOptions: Sendable, Equatable {
 
     /// The environment says also of a proxy of the command line who is reached without it.
     private static var bypassedInEnvironment: String? {
-        let environment = ProcessInfo.processInfo.environment
-        return environment["no_proxy"] ?? environment["NO_PROXY"]
+        Environment.value(of: "no_proxy") ?? Environment.value(of: "NO_PROXY")
     }
 
     /// The address without a path, which says nothing of a proxy.

@@ -81,7 +81,7 @@ import Glibc
 
     /// Writes the certificate to --ca-out, or to a temporary file, and returns the path.
     private func certificateFile(_ pem: String) throws(TransferFailure) -> String {
-        let folder = ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp"
+        let folder = Environment.value(of: "TMPDIR") ?? "/tmp"
         let path = arguments.authorityFile ?? "\(folder)/afnet-\(UUID().uuidString).pem"
         do throws(SystemFailure) {
             try Descriptor.replace(path, with: Data(pem.utf8))

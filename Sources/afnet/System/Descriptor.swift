@@ -100,7 +100,7 @@ struct Descriptor {
 
     /// A file without a name, which the system deletes when it is closed.
     static func temporary() throws(SystemFailure) -> Descriptor {
-        let folder = ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp"
+        let folder = Environment.value(of: "TMPDIR") ?? "/tmp"
         var path = Array("\(folder)/afnet-XXXXXX".utf8CString)
         let file = Descriptor(number: try checked { mkstemp(&path) })
         unlink(path)
