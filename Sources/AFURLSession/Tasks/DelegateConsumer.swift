@@ -1,17 +1,19 @@
 import AFBase
 import AFLoop
+import AFTransport
 import Foundation
 
 /// Hands a response to the delegate as it arrives.
 ///
-/// Body bytes collect in a mailbox between the loop and the delegate queue. When the delegate is behind by `highWater`,
-/// the loop stops reading the connection; the kernel's buffers fill, and the server has to wait. It goes on when the
-/// delegate has taken the mail.
+/// Body bytes collect in a mailbox between the loop and the delegate queue. A page of them leaves at once, and the loop
+/// reads the next one while the delegate has the first. When the delegate is behind by `highWater`, two pages, the loop
+/// stops reading the connection; the kernel's buffers fill, and the server has to wait. It goes on when the delegate has
+/// taken the mail.
 ///
 /// With a receiver of the task in place of the delegate (``TaskReceiver``) it collects the body, and hands it over with
 /// the end of the task.
 final class DelegateConsumer: TaskConsumer {
-    static let highWater = 256 << 10
+    static let highWater = 2 * ReadBuffer.size
     static let chunkSize = 64 << 10
 
     private struct Mailbox {
@@ -122,20 +124,20 @@ final class DelegateConsumer: TaskConsumer {
         }
         guard let listener = load.dataDelegate else { return }
         let loan = load.session.world.readBuffer.value.lend(bytes)
-        let isFull = mailbox.withLock { mailbox in
+        let count = mailbox.withLock { mailbox in
             if let loan {
                 mailbox.add(loan.pieces(of: DelegateConsumer.chunkSize), count: bytes.count)
             } else {
                 mailbox.append(bytes)
             }
             mailbox.isFull = mailbox.count >= DelegateConsumer.highWater
-            return mailbox.isFull
+            return mailbox.count
         }
-        if isFull { load.pause(.backPressure) }
+        if count >= DelegateConsumer.highWater { load.pause(.backPressure) }
         guard !isHolding else { return }
         announce(of: load, to: listener)
         // The server goes on sending, so it would be long before the loop is quiet.
-        if isFull { load.session.outbox.hurry() }
+        if count >= ReadBuffer.size { load.session.outbox.hurry() }
     }
 
     func settle(_ error: LoadError, reported: URLError, of load: Load) -> Bool {
