@@ -117,7 +117,7 @@ public final class HTTPCookieStorage: NSObject, Sendable {
         body: (inout CookieState) -> Value,
         isChange: (Value) -> Bool
     ) -> Value {
-        let (value, hasChanged, mustAnnounce) = state.withLock { state in
+        let (value, mustAnnounce) = state.withLock { state in
             let hasAdopted = suffixes.map { state.adopt($0) } ?? false
             let value = body(&state)
             count.store(state.jar.count + state.waitingCount, ordering: .relaxed)
@@ -126,10 +126,11 @@ public final class HTTPCookieStorage: NSObject, Sendable {
             let hasChanged = isChange(value) || hasAdopted
             let mustAnnounce = hasChanged && !state.isAnnounced
             if mustAnnounce { state.isAnnounced = true }
-            return (value, hasChanged, mustAnnounce)
+            // Under the lock, so that whoever sees the change, and flushes, has it written.
+            if hasChanged { writer?.scheduleWrite { self.snapshot() } }
+            return (value, mustAnnounce)
         }
         if mustAnnounce { announceChange() }
-        if hasChanged { writer?.scheduleWrite { self.snapshot() } }
         return value
     }
 
@@ -365,7 +366,8 @@ extension HTTPCookieStorage {
     /// in memory.
     public func flush() throws {
         guard let writer else { return }
-        judgeWaiting()
+        // Asked under the lock: another thread may be judging them.
+        if state.withLock({ $0.waitingCount > 0 }) { judge(by: source.loaded) }
         try writer.flush { self.snapshot() }
     }
 }

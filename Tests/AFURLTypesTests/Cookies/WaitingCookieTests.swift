@@ -60,6 +60,23 @@ extension CookieRules {
             #expect(HTTPCookieStorage(fileURL: folder.file("c")).cookies?.map(\.domain) == [".example.org"])
         }
 
+        @Test func `T-COO-04 a flush has what another thread judges at that moment`() throws {
+            let folder = try ScratchFolder()
+            let question = try CookieRules.question("http://a.example.org/")
+            for round in 1...500 {
+                let (gate, file) = (try GatedSuffixes(), folder.file("\(round)"))
+                let storage = HTTPCookieStorage(file: file, source: gate.source)
+                let line = Array("a=1; Domain=example.org; Max-Age=600".utf8)
+                storage.receive([line], for: question, now: Date.nowInSeconds)
+
+                storage.whenJudged {}
+                DispatchQueue.global().async { gate.open() }
+                try storage.flush()
+
+                #expect(FileManager.default.fileExists(atPath: file.path), "round \(round)")
+            }
+        }
+
         @Test func `a cookie that waits for the list can be removed without it`() throws {
             let gate = try GatedSuffixes()
             let storage = HTTPCookieStorage(source: gate.source, clock: { 1000 })
