@@ -84,19 +84,24 @@ open class HTTPRequestOperation: URLConnectionOperation, @unchecked Sendable {
     ///   - failure: Called otherwise, also if the operation was cancelled.
     @preconcurrency
     open func setCompletionBlockWithSuccess(_ success: Success?, failure: Failure?) {
-        // Holds the operation on purpose, so that it calls back even if the program has released it. The block is
-        // released after its call.
-        completionBlock = { [self] in
-            if isQuick { return callBack(success, failure: failure) }
-            let group = completionGroup
-            group?.enter()
-            Self.processingQueue.async { [self] in
-                _ = responseObject
-                MainQueue.complete(on: completionQueue, group: group) { [self] in
-                    callBack(success, failure: failure)
-                }
-                group?.leave()
+        let report: @Sendable (URLConnectionOperation) -> Void = { operation in
+            (operation as? HTTPRequestOperation)?.report(to: success, failure: failure)
+        }
+        guard !isOfLibrary else { return setCompletion(report) }
+        // A subclass may have a property of its own.
+        completionBlock = { [weak self] in self.map(report) }
+    }
+
+    private func report(to success: Success?, failure: Failure?) {
+        if isQuick { return callBack(success, failure: failure) }
+        let group = completionGroup
+        group?.enter()
+        Self.processingQueue.async { [self] in
+            _ = responseObject
+            MainQueue.complete(on: completionQueue, group: group) { [self] in
+                callBack(success, failure: failure)
             }
+            group?.leave()
         }
     }
 

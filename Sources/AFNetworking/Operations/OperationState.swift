@@ -36,7 +36,8 @@ struct OperationState {
     /// Nil for a default policy that the program has not asked for: most operations get their manager's.
     var securityPolicy: SecurityPolicy?
     var tls: HeldTLSConfiguration?
-    var completion: (@Sendable () -> Void)?
+    /// Gets the operation, which it does not hold: one that never starts would never be released.
+    var completion: (@Sendable (URLConnectionOperation) -> Void)?
     var completionQueue: DispatchQueue?
     var completionGroup: DispatchGroup?
     var userInfo: [AnyHashable: Any]?

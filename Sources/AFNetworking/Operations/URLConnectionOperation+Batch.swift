@@ -60,10 +60,10 @@ extension URLConnectionOperation {
         progress: (@Sendable (UInt, UInt) -> Void)?
     ) {
         wrapCompletion { original in
-            { [weak self] in
+            { operation in
                 // The operation's own block is enqueued in the group before the group is left.
-                if let original { self?.enqueue(original) }
-                MainQueue.completeWhenQuiet(on: self?.completionQueue, group: group) {
+                if let original { operation.enqueue(original) }
+                MainQueue.completeWhenQuiet(on: operation.completionQueue, group: group) {
                     let finished = operations.count { $0.isFinished }
                     progress?(UInt(finished), UInt(operations.count))
                     group.leave()

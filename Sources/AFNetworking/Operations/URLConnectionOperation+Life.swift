@@ -108,17 +108,14 @@ extension URLConnectionOperation {
 
     /// Calls the completion block, once. Foundation would do so by way of one more thread.
     func complete() {
-        var block: (@Sendable () -> Void)?
+        var block: (@Sendable (URLConnectionOperation) -> Void)?
         state.withLock { swap(&block, &$0.completion) }
         if let block { enqueue(block) }
     }
 
     /// Calls a block where the completion block is called, and holds the operation until then.
-    func enqueue(_ block: @escaping @Sendable () -> Void) {
-        MainQueue.completeWhenQuiet(on: completionQueue, group: completionGroup) { [self] in
-            block()
-            withExtendedLifetime(self) {}
-        }
+    func enqueue(_ block: @escaping @Sendable (URLConnectionOperation) -> Void) {
+        MainQueue.completeWhenQuiet(on: completionQueue, group: completionGroup) { [self] in block(self) }
     }
 
     /// Called under the lock, so that notifications come in the order of events; returns at once.

@@ -196,18 +196,26 @@ open class URLConnectionOperation: Operation, NSCopying, NSSecureCoding, URLConn
             return { [weak self] in self?.enqueue(block) }
         }
         set {
-            // Release the old one after the lock.
-            _ = state.withLock { state in
-                defer { state.completion = newValue }
-                return state.completion
-            }
-            hearOwnEnd(newValue != nil)
+            guard let newValue else { return setCompletion(nil) }
+            setCompletion { _ in newValue() }
         }
+    }
+
+    /// - Parameter block: Gets the operation.
+    func setCompletion(_ block: (@Sendable (URLConnectionOperation) -> Void)?) {
+        // Release the old one after the lock.
+        _ = state.withLock { state in
+            defer { state.completion = block }
+            return state.completion
+        }
+        hearOwnEnd(block != nil)
     }
 
     /// Puts a completion block round the present one. It is called once, also if the operation ends meanwhile on another
     /// thread: then perhaps round nothing, because that thread has called the present one.
-    func wrapCompletion(_ wrap: (_ original: (@Sendable () -> Void)?) -> @Sendable () -> Void) {
+    func wrapCompletion(
+        _ wrap: (_ original: (@Sendable (URLConnectionOperation) -> Void)?) -> @Sendable (URLConnectionOperation) -> Void
+    ) {
         state.withLock { state in state.completion = wrap(state.completion) }
         hearOwnEnd(true)
         if isFinished { complete() }

@@ -95,6 +95,28 @@ struct HTTPRequestOperationManagerTests {
         #expect(operation.responseSerializer is JSONResponseSerializer)
     }
 
+    private final class Special: HTTPRequestOperation, @unchecked Sendable {}
+    private final class Token: Sendable {}
+
+    @Test func `an operation that never starts is released with its blocks`() {
+        weak var made: HTTPRequestOperation?
+        weak var special: HTTPRequestOperation?
+        weak var held: Token?
+        do {
+            let (request, token) = (URLRequest(url: server.url("/v1/echo")), Token())
+            let first = manager.httpRequestOperation(
+                with: request,
+                success: { _, _ in withExtendedLifetime(token) {} },
+                failure: nil
+            )
+            let second = Special(request: request)
+            second.setCompletionBlockWithSuccess({ _, _ in }, failure: nil)
+            (made, special, held) = (first, second, token)
+            #expect(first.completionBlock != nil && second.completionBlock != nil)
+        }
+        #expect(made == nil && special == nil && held == nil)
+    }
+
     @Test("4 a copy has base URL, serializers and policy, and a queue of its own; so has what is read")
     func copied() throws {
         manager.responseSerializer = HTTPResponseSerializer()
