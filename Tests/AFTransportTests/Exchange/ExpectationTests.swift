@@ -28,7 +28,7 @@ final class ExpectationTests: TransferSuite {
         if let timeout { world.settings.pool.continueTimeout = timeout }
         var moments: [Duration] = []
         let start = world.now
-        world.respond("api.test") { [world] _, moment, client in
+        world.respond("api.test") { [unowned world] _, moment, client in
             moments.append(start.duration(to: world.now))
             if moment == .complete { client.send(Self.plain) }
         }

@@ -83,6 +83,7 @@ import Testing
             )
         }
         var environment = ["HOME": folder.url.path, "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "TMPDIR": "/tmp"]
+        environment["LSAN_OPTIONS"] = ProcessInfo.processInfo.environment["LSAN_OPTIONS"]
         if let split = words.firstIndex(of: "|env") {
             for pair in words[(split + 1)...] {
                 let sides = pair.split(separator: "=", maxSplits: 1).map(String.init)
