@@ -1,5 +1,3 @@
-import Foundation
-
 /// One option: its spelling, its text in the help, the commands that take it, and its effect.
 ///
 /// The parser, the help and the completions read the same table, so that they cannot disagree.
@@ -39,6 +37,15 @@ struct CommandOption: Sendable {
         case files
         case folders
         case words([String])
+
+        /// - Parameter name: The name of the value in the help.
+        init(ofValue name: String?) {
+            switch name {
+            case "PATH", "FILE", "POLICY": self = .files
+            case "DIR": self = .folders
+            default: self = .nothing
+            }
+        }
     }
 
     /// The spelling in the help: `-o, --output PATH`.
@@ -71,18 +78,25 @@ struct CommandOption: Sendable {
         self.secret = secret
         self.commands = commands
         self.effect = effect
-        var names = spelling.components(separatedBy: ", ")
-        if let last = names.popLast() {
-            let words = last.split(separator: " ", maxSplits: 1).map(String.init)
-            names.append(words[0])
-            valueName = words.count > 1 ? words[1] : nil
-        } else {
-            valueName = nil
+        // Byte by byte: of some two hundred options a run looks at one or two.
+        var names: [String] = []
+        var letter: Character?
+        var rest = spelling.utf8[...]
+        while true {
+            let word = rest.prefix { $0 != UInt8(ascii: ",") && $0 != UInt8(ascii: " ") }
+            if word.dropFirst().first == UInt8(ascii: "-") {
+                names.append(String(Substring(word.dropFirst(2))))
+            } else {
+                letter = letter ?? Substring(word).last
+            }
+            rest = rest.dropFirst(word.count)
+            guard rest.first == UInt8(ascii: ",") else { break }
+            rest = rest.dropFirst(2)
         }
-        letter = names.first { !$0.hasPrefix("--") }?.last
-        self.names = names.filter { $0.hasPrefix("--") }.map { String($0.dropFirst(2)) }
-        let isPath = ["PATH", "FILE", "POLICY"].contains(valueName)
-        self.completion = completion ?? (isPath ? .files : valueName == "DIR" ? .folders : .nothing)
+        self.names = names
+        self.letter = letter
+        valueName = rest.isEmpty ? nil : String(Substring(rest.dropFirst()))
+        self.completion = completion ?? Completion(ofValue: valueName)
     }
 
     /// The name in messages: `--output`.
