@@ -33,7 +33,8 @@ struct DownloadFolder: Sendable {
     let folder: Folder
     private let identity: FileStatus.Identity
 
-    private static let swept = Lock<Set<String>>([])
+    /// When this process last swept each folder, in seconds.
+    private static let swept = Lock<[String: Int64]>([:])
 
     /// - Parameter parent: The folder for temporary files.
     init(in parent: String) throws(FileFailure) {
@@ -46,7 +47,6 @@ struct DownloadFolder: Sendable {
         } catch {
             throw FileFailure(.openFolder, at: beginning + DownloadFolder.name, cause: error)
         }
-        sweepOnce()
     }
 
     private typealias Found = (name: String, folder: Folder, identity: FileStatus.Identity)
@@ -88,9 +88,19 @@ struct DownloadFolder: Sendable {
 
     // MARK: - Sweeping up
 
-    private func sweepOnce() {
-        guard DownloadFolder.swept.withLock({ $0.insert(path).inserted }) else { return }
-        let now = Int64(Date().timeIntervalSince1970)
+    /// Removes what nobody will come for, once a day: a service runs for years.
+    ///
+    /// - Parameter now: In seconds of the wall clock, which may be set back.
+    fileprivate func sweepIfDue(at now: Int64) {
+        let isDue = DownloadFolder.swept.withLock { swept in
+            if let last = swept[path], (last..<last + 86_400).contains(now) { return false }
+            swept[path] = now
+            return true
+        }
+        if isDue { sweep(at: now) }
+    }
+
+    private func sweep(at now: Int64) {
         for name in folder.names {
             guard let kind = Kind.allCases.first(where: { name.hasSuffix($0.rawValue) }),
                 let lifetime = kind.lifetime,
@@ -98,12 +108,12 @@ struct DownloadFolder: Sendable {
                 let status = try? folder.status(of: name),
                 status.isRegular, status.modified / 1_000_000_000 < now - lifetime
             else { continue }
-            sweep(name)
+            removeUnlocked(name)
         }
     }
 
     /// Removes the file, unless a process has it locked, which still writes it.
-    private func sweep(_ name: String) {
+    private func removeUnlocked(_ name: String) {
         guard let file = try? folder.openFile(named: name), (try? file.lock()) != nil else { return }
         try? folder.remove(name)
     }
@@ -113,16 +123,24 @@ struct DownloadFolder: Sendable {
 /// whether it is still there, and another one is opened if it is not.
 final class DownloadPlace: Sendable {
     private let parent: String
+    private let wallClock: @Sendable () -> WallTime
     private let known = Lock<DownloadFolder?>(nil)
 
     /// - Parameter parent: The folder for temporary files.
-    init(in parent: String) {
+    init(in parent: String, by wallClock: @escaping @Sendable () -> WallTime) {
         self.parent = parent
+        self.wallClock = wallClock
     }
 
     /// Waits for the disk: not for the network thread. The lock is not held meanwhile, so a disk that hangs holds up
     /// one download.
     func folder() throws(FileFailure) -> DownloadFolder {
+        let folder = try opened()
+        folder.sweepIfDue(at: wallClock().seconds)
+        return folder
+    }
+
+    private func opened() throws(FileFailure) -> DownloadFolder {
         if let folder = known.withLock({ $0 }), folder.isInPlace { return folder }
         let found = try DownloadFolder(in: parent)
         known.withLock { $0 = found.hasUsualName ? found : nil }

@@ -87,7 +87,7 @@ final class SessionCore {
         heldDataDelegate = delegate as? any URLSessionDataDelegate
         self.lent = lent
         deadlines = DeadlineWatch(loop: world.loop)
-        downloadPlace = DownloadPlace(in: settings.folderForDownloads)
+        downloadPlace = DownloadPlace(in: settings.folderForDownloads, by: world.wallClock)
         cookies = settings.cookies.sent
         cache = CacheAccess(cache: settings.cache.cache, in: world)
         scopes = SessionScopes(settings)

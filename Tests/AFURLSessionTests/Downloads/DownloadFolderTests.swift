@@ -1,6 +1,10 @@
+import AFBase
 import AFFaults
+import AFLoop
 import CAFLinux
 import Glibc
+
+@testable import AFURLSession
 
 extension DownloadTests {
     /// What becomes of the folder of a session's downloads while the session knows it.
@@ -81,6 +85,58 @@ extension DownloadTests {
             try FileManager.default.removeItem(at: folder.downloads)
             let file = try await download(session)
             #expect(file?.deletingLastPathComponent().path == path)
+        }
+
+        /// A file of a former process that has not been written to for so many seconds.
+        private func leave(_ name: String, idle seconds: Double) throws {
+            let url = folder.downloads.appendingPathComponent(name)
+            try Data("left".utf8).write(to: url)
+            let date = Date(timeIntervalSinceNow: -seconds)
+            try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: url.path)
+        }
+
+        @Test func `T-FIL-06 what processes left is removed when its time is over, and nothing else`() async throws {
+            let (day, margin) = (86_400.0, 600.0)
+            makeFolder(folder.downloads)
+            func token() throws -> String { try FileToken.random() }
+            let stays = try [
+                token() + ".download": day - margin, token() + ".partial": 7 * day - margin, token() + ".tmp": 90 * day,
+                "report.download": 90 * day, token().uppercased() + ".partial": 90 * day, token(): 90 * day,
+            ]
+            let goes = try [token() + ".download": day + margin, token() + ".partial": 7 * day + margin]
+            let locked = try token() + ".download"
+            for (name, age) in stays.merging(goes, uniquingKeysWith: max) { try leave(name, idle: age) }
+            try leave(locked, idle: 90 * day)
+            let writer = open(folder.downloads.appendingPathComponent(locked).path, O_RDWR)
+            defer { close(writer) }
+            #expect(flock(writer, LOCK_EX) == 0)
+            let inside = try token() + ".partial"
+            makeFolder(folder.downloads.appendingPathComponent(inside))
+
+            _ = try await download(URLSession.downloading(to: folder))
+
+            let kept = Set(stays.keys).union([locked, inside])
+            try await eventually { Set(folder.leftovers) == kept }
+        }
+
+        @Test func `T-FIL-06 the first download of each day sweeps the folder, in the same session too`() async throws {
+            let seconds = Lock(Int64(Date().timeIntervalSince1970))
+            let place = DownloadPlace(in: folder.url.path) { WallTime(seconds: seconds.withLock { $0 }, nanoseconds: 0) }
+            _ = try place.folder()
+            let old = try FileToken.random() + ".partial"
+            try leave(old, idle: 8 * 86_400)
+
+            seconds.withLock { $0 += 86_399 }
+            _ = try place.folder()
+            #expect(folder.leftovers == [old])
+            seconds.withLock { $0 += 1 }
+            _ = try place.folder()
+            #expect(folder.leftovers == [])
+            // The clock is set back.
+            try leave(old, idle: 8 * 86_400)
+            seconds.withLock { $0 -= 3600 }
+            _ = try place.folder()
+            #expect(folder.leftovers == [])
         }
 
         @Test func `the folder is closed with its session`() async throws {
