@@ -25,6 +25,21 @@ struct MessageAssemblyTests {
         #expect(try texts([Self.helloInLastBlock + [0], Self.hello], pageSize: pageSize) == ["Hello", "Hello"])
     }
 
+    @Test func `a server may leave a message as it is, between others that it packs`() throws {
+        var assembly = MessageAssembly(compression: WebSocketCompression(), limit: 100)
+        let page = UnsafeMutableRawBufferPointer.allocate(byteCount: 100, alignment: 16)
+        defer { page.deallocate() }
+        let again: [UInt8] = [0xF2, 0x00, 0x11, 0x00, 0x00]
+        let messages = [(Self.hello, true), (Array("plain".utf8), false), (again, true)]
+        let texts = try messages.map { payload, isCompressed in
+            assembly.begin(isText: true, isCompressed: isCompressed)
+            try payload.withUnsafeBytes { try assembly.add($0, announced: 0, page: page) }
+            guard case .text(let text) = try assembly.end(page: page) else { return "" }
+            return text
+        }
+        #expect(texts == ["Hello", "plain", "Hello"])
+    }
+
     @Test func `a message that ends within a block fails`() {
         for count in 1..<Self.hello.count {
             #expect("\(count) bytes") { try texts([Array(Self.hello.prefix(count))]) } throws: {

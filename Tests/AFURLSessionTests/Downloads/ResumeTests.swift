@@ -415,7 +415,7 @@ extension DownloadTests {
             #expect(server.requests.last?.headers["If-Range"] == date)
         }
 
-        @Test(arguments: ["changed", "cut", "longer", "gone", "a link", "a folder"])
+        @Test(arguments: ["changed", "touched", "locked", "cut", "longer", "gone", "a link", "a folder"])
         func `a part that is not as it was is not gone on with, T-FIL-16`(fate: String) async throws {
             serve(body, cutAfter: 100)
             let session = URLSession.downloading(to: folder)
@@ -423,8 +423,12 @@ extension DownloadTests {
             let part = folder.downloads.appendingPathComponent(try #require(folder.leftovers.first))
             let bait = folder.file("bait")
             try Data(body.prefix(100)).write(to: bait)
+            let other = open(part.path, O_RDWR)
+            defer { close(other) }
             switch fate {
             case "changed": try Data(pattern(101).dropFirst()).write(to: part)
+            case "touched": #expect(futimens(other, nil) == 0)
+            case "locked": #expect(flock(other, LOCK_EX) == 0)
             case "cut": try Data(body.prefix(99)).write(to: part)
             case "longer": try Data(body.prefix(101)).write(to: part)
             case "gone": try FileManager.default.removeItem(at: part)
