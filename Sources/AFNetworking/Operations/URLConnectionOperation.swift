@@ -214,7 +214,8 @@ open class URLConnectionOperation: Operation, NSCopying, NSSecureCoding, URLConn
     /// Puts a completion block round the present one. It is called once, also if the operation ends meanwhile on another
     /// thread: then perhaps round nothing, because that thread has called the present one.
     func wrapCompletion(
-        _ wrap: (_ original: (@Sendable (URLConnectionOperation) -> Void)?) -> @Sendable (URLConnectionOperation) -> Void
+        _ wrap: (_ original: (@Sendable (URLConnectionOperation) -> Void)?) ->
+            @Sendable (URLConnectionOperation) -> Void
     ) {
         state.withLock { state in state.completion = wrap(state.completion) }
         hearOwnEnd(true)
