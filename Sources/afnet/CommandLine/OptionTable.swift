@@ -26,22 +26,23 @@ struct OptionTable: Sendable {
     ])
 
     let sections: [Section]
+    let options: [CommandOption]
     private let byName: [String: CommandOption]
-    private let byLetter: [Character: CommandOption]
+    /// The place of the option of each ASCII letter.
+    private let byLetter: [Int?]
 
     init(_ sections: [Section]) {
         self.sections = sections
+        options = sections.flatMap(\.options)
         var byName: [String: CommandOption] = [:]
-        var byLetter: [Character: CommandOption] = [:]
-        for option in sections.flatMap(\.options) {
+        var byLetter = [Int?](repeating: nil, count: 128)
+        for (place, option) in options.enumerated() {
             for name in option.names { byName[name] = option }
-            if let letter = option.letter { byLetter[letter] = option }
+            if let letter = option.letter?.asciiValue { byLetter[Int(letter)] = place }
         }
         self.byName = byName
         self.byLetter = byLetter
     }
-
-    var options: [CommandOption] { sections.flatMap(\.options) }
 
     subscript(name: String) -> CommandOption? { byName[name] }
 
@@ -53,7 +54,9 @@ struct OptionTable: Sendable {
         return (option, false)
     }
 
-    subscript(letter: Character) -> CommandOption? { byLetter[letter] }
+    subscript(letter: Character) -> CommandOption? {
+        letter.asciiValue.flatMap { byLetter[Int($0)] }.map { options[$0] }
+    }
 }
 
 /// The names of all options, long names and letters with their dashes, for tests.

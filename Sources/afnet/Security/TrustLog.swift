@@ -16,6 +16,7 @@ import Foundation
     func server(_ host: String?) -> ServerTrust? { host.flatMap { latest[Self.key($0)] } }
 
     nonisolated private static func key(_ host: String) -> String {
-        host.lowercased().trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
+        let name = host.lowercased()
+        return name.hasPrefix("[") && name.hasSuffix("]") ? String(name.dropFirst().dropLast()) : name
     }
 }

@@ -24,7 +24,7 @@ import Glibc
     private let console: Console
     /// The queue for standard output, if transfers run in parallel.
     private let queue: OutputQueue?
-    private var running: [Int: Transfer] = [:]
+    private var running: [Transfer] = []
     /// Whether the group has stopped: no transfer begins, and results are ignored.
     private var isOver = false
 
@@ -143,7 +143,7 @@ import Glibc
 
     private func stop() {
         isOver = true
-        for transfer in running.values { transfer.abandon() }
+        for transfer in running { transfer.abandon() }
     }
 
     // MARK: - One URL
@@ -248,8 +248,8 @@ import Glibc
                 at: index
             )
             outcome.transfer = transfer
-            running[index] = transfer
-            defer { running[index] = nil }
+            running.append(transfer)
+            defer { running.removeAll { $0 === transfer } }
             let wait = try await finish(transfer, from: part, sink: sink, attempts: attempts)
             outcome.file = sink.isOpen ? sink.path : nil
             guard let wait, !isOver else { return }
