@@ -16,7 +16,7 @@ public struct ServerTrust: Sendable {
     private let securityLevel: Int
     /// OpenSSL's level that asks for 112 bits.
     package static let usualSecurityLevel = 2
-    private let findings: Lock<[Question: TrustEvaluation]>
+    private let findings: Lock<Findings>
     /// What the functions of `AFSecurity` have set on it. It is no part of the value.
     package let overrides = Lock<(any ServerTrustOverrides)?>(nil)
 
@@ -27,7 +27,7 @@ public struct ServerTrust: Sendable {
         self.anchors = anchors
         self.moment = moment
         self.securityLevel = securityLevel
-        findings = Lock([:])
+        findings = Lock(Findings())
     }
 
     // MARK: - Evaluating
@@ -66,7 +66,7 @@ public struct ServerTrust: Sendable {
         let question = Question(policy: policy, anchors: anchors, allowsPartialChain: allowsPartialChain)
         if let known = findings.withLock({ $0[question] }) { return known }
         let found = find(question)
-        findings.withLock { $0[question] = found }
+        findings.withLock { $0.note(found, for: question) }
         return found
     }
 
@@ -87,14 +87,29 @@ public struct ServerTrust: Sendable {
 
     /// What the evaluations that trusted the server so far have tolerated in its root.
     package var toleratedFlaws: [AuthorityFlaw] {
-        let flaws = findings.withLock { $0.values.flatMap(\.toleratedFlaws) }
+        let flaws = findings.withLock { $0.all.flatMap(\.toleratedFlaws) }
         return flaws.isEmpty ? [] : Set(flaws).sorted { $0.message < $1.message }
     }
 
-    private struct Question: Hashable {
+    private struct Question: Equatable {
         package let policy: TrustPolicy
         package let anchors: TrustAnchors?
         package let allowsPartialChain: Bool
+    }
+
+    /// What was found, by what was asked. A list: few ways are asked about, mostly one, and the first entry of a dictionary
+    /// has the runtime pass over all conformances of the program.
+    private struct Findings {
+        private var list: [(question: Question, found: TrustEvaluation)] = []
+
+        var all: [TrustEvaluation] { list.map(\.found) }
+
+        subscript(question: Question) -> TrustEvaluation? { list.first { $0.question == question }?.found }
+
+        mutating func note(_ found: TrustEvaluation, for question: Question) {
+            // Two threads may have found the same.
+            if self[question] == nil { list.append((question, found)) }
+        }
     }
 
     // MARK: - Later
@@ -112,7 +127,7 @@ public struct ServerTrust: Sendable {
     package func recalled(at moment: Int64) -> ServerTrust? {
         guard let question = standardQuestion, let known = findings.withLock({ $0[question] }) else { return nil }
         let later = standing(at: moment)
-        later.findings.withLock { $0[question] = known }
+        later.findings.withLock { $0.note(known, for: question) }
         return later.isWithinValidity ? later : nil
     }
 

@@ -19,7 +19,10 @@ public struct TrustFingerprint: Sendable {
     /// Adds one field.
     public mutating func add(_ field: some Collection<UInt8>) {
         withUnsafeBytes(of: UInt64(field.count).littleEndian) { fields.append(contentsOf: $0) }
-        fields.append(contentsOf: field)
+        // Without asking the runtime how the collection is iterated.
+        if field.withContiguousStorageIfAvailable({ fields.append(contentsOf: $0) }) == nil {
+            fields.append(contentsOf: field)
+        }
     }
 
     /// The SHA-256 of the fields, 32 bytes.

@@ -16,12 +16,15 @@ package struct TLSSessionCache {
     package static let limit = 256
 
     private struct Shelf {
-        package var entries: [Entry] = []
-        package var lastUse: UInt64 = 0
+        let place: ConnectionKey
+        var entries: [Entry] = []
+        var lastUse: UInt64 = 0
     }
 
     package private(set) var count = 0
-    private var shelves: [ConnectionKey: Shelf] = [:]
+    /// A list, of no more peers than there are sessions: a look costs nothing beside a handshake, and the first entry of a
+    /// dictionary has the runtime pass over all conformances of the program.
+    private var shelves: [Shelf] = []
     private var uses: UInt64 = 0
     /// A session of TLS 1.3 serves one handshake. Short handshakes for all connections that a peer may have at a time
     /// take one session for each.
@@ -32,45 +35,49 @@ package struct TLSSessionCache {
     }
 
     package mutating func keep(_ session: TLSSession, trust: ServerTrust, for key: ConnectionKey) {
+        let index = index(of: key) ?? shelves.endIndex
+        if index == shelves.endIndex { shelves.append(Shelf(place: key.place)) }
         uses += 1
-        let place = key.place
-        var shelf = shelves[place] ?? Shelf()
-        shelf.lastUse = uses
-        shelf.entries.append(Entry(session: session, trust: trust))
+        shelves[index].lastUse = uses
+        shelves[index].entries.append(Entry(session: session, trust: trust))
         count += 1
-        if shelf.entries.count > sessionsPerPeer {
-            shelf.entries.removeFirst()
+        if shelves[index].entries.count > sessionsPerPeer {
+            shelves[index].entries.removeFirst()
             count -= 1
         }
-        shelves[place] = shelf
         while count > TLSSessionCache.limit { evict() }
+    }
+
+    private func index(of key: ConnectionKey) -> Int? {
+        let place = key.place
+        return shelves.firstIndex { $0.place == place }
     }
 
     /// The freshest session. One that serves a single handshake leaves the cache.
     package mutating func take(for key: ConnectionKey) -> Entry? {
-        let place = key.place
-        guard var shelf = shelves[place] else { return nil }
+        guard let index = index(of: key) else { return nil }
         uses += 1
-        shelf.lastUse = uses
-        let before = shelf.entries.count
+        shelves[index].lastUse = uses
+        let before = shelves[index].entries.count
         var taken: Entry?
-        while taken == nil, let entry = shelf.entries.popLast() {
+        while taken == nil, let entry = shelves[index].entries.popLast() {
             guard entry.session.isResumable else { continue }
-            if !entry.session.servesOnce { shelf.entries.append(entry) }
+            if !entry.session.servesOnce { shelves[index].entries.append(entry) }
             taken = entry
         }
-        count -= before - shelf.entries.count
-        shelves[place] = shelf.entries.isEmpty ? nil : shelf
+        count -= before - shelves[index].entries.count
+        if shelves[index].entries.isEmpty { shelves.remove(at: index) }
         return taken
     }
 
     /// Call it when the server is not trusted any more, or when a handshake that offered a session has failed.
     package mutating func forget(_ key: ConnectionKey) {
-        count -= shelves.removeValue(forKey: key.place)?.entries.count ?? 0
+        guard let index = index(of: key) else { return }
+        count -= shelves.remove(at: index).entries.count
     }
 
     private mutating func evict() {
-        guard let oldest = shelves.min(by: { $0.value.lastUse < $1.value.lastUse }) else { return }
-        forget(oldest.key)
+        guard let oldest = shelves.indices.min(by: { shelves[$0].lastUse < shelves[$1].lastUse }) else { return }
+        count -= shelves.remove(at: oldest).entries.count
     }
 }

@@ -4,25 +4,30 @@
 /// it is called. From then on the session does not call it any more: a response does not wait for a delegate that has
 /// no method to judge it.
 struct OptionalMethods {
-    /// The methods of each class, a bit for each.
-    private var missing: [ObjectIdentifier: UInt32] = [:]
+    /// The methods of each class, a bit for each. A list, since a session has few classes of delegates: the first entry of
+    /// a dictionary has the runtime pass over all conformances of the program.
+    private var classes: [(type: ObjectIdentifier, missing: UInt32)] = []
     /// The class that was asked about last: most sessions have one.
     private var latest: (type: ObjectIdentifier, missing: UInt32)?
 
     /// True if that was not known before.
     @discardableResult
     mutating func noteMissing(_ method: OptionalMethod, in type: AnyClass) -> Bool {
-        let former = missing[ObjectIdentifier(type), default: 0]
-        missing[ObjectIdentifier(type)] = former | method.bit
+        let type = ObjectIdentifier(type)
         latest = nil
-        return former & method.bit == 0
+        guard let place = classes.firstIndex(where: { $0.type == type }) else {
+            classes.append((type, method.bit))
+            return true
+        }
+        defer { classes[place].missing |= method.bit }
+        return classes[place].missing & method.bit == 0
     }
 
     mutating func isMissing(_ method: OptionalMethod, in object: AnyObject) -> Bool {
-        guard !missing.isEmpty else { return false }
+        guard !classes.isEmpty else { return false }
         let type = ObjectIdentifier(type(of: object))
         if let latest, latest.type == type { return latest.missing & method.bit != 0 }
-        let methods = missing[type, default: 0]
+        let methods = classes.first { $0.type == type }?.missing ?? 0
         latest = (type, methods)
         return methods & method.bit != 0
     }
