@@ -5,16 +5,14 @@ import Foundation
 /// On Linux `Locale.preferredLanguages` is always `en-001`, so this reads the environment, as gettext does.
 enum PreferredLanguages {
     /// Read once: the environment must not be read while another thread changes it.
-    static let ofThisProcess = of { name in getenv(name).map { String(cString: $0) } }
+    static let ofThisProcess = of(ProcessInfo.processInfo.environment)
 
     /// The locale for messages is the first of `LC_ALL`, `LC_MESSAGES` and `LANG` that is not empty. Unless it is `C`
     /// or `POSIX`, which name no language, `LANGUAGE` may name languages that go before it.
-    ///
-    /// - Parameter value: The value of a variable of the environment.
-    static func of(_ value: (String) -> String?) -> [String] {
-        let locale = ["LC_ALL", "LC_MESSAGES", "LANG"].compactMap(value).first { !$0.isEmpty }
+    static func of(_ environment: [String: String]) -> [String] {
+        let locale = ["LC_ALL", "LC_MESSAGES", "LANG"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
         guard let locale, let language = tag(of: locale) else { return [] }
-        let others = (value("LANGUAGE") ?? "").split(separator: ":").compactMap { tag(of: String($0)) }
+        let others = (environment["LANGUAGE"] ?? "").split(separator: ":").compactMap { tag(of: String($0)) }
         var seen: Set<String> = []
         return (others + [language]).filter { seen.insert($0).inserted }
     }

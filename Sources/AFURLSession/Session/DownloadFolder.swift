@@ -88,7 +88,7 @@ struct DownloadFolder: Sendable {
 
     // MARK: - Sweeping up
 
-    /// Removes what nobody will come for, once a day: a service runs for years.
+    /// Removes what processes left and did not come back for, once a day: a service runs for years.
     ///
     /// - Parameter now: In seconds of the wall clock, which may be set back.
     fileprivate func sweepIfDue(at now: Int64) {

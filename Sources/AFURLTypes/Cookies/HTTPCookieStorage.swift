@@ -126,7 +126,7 @@ public final class HTTPCookieStorage: NSObject, Sendable {
             let hasChanged = isChange(value) || hasAdopted
             let mustAnnounce = hasChanged && !state.isAnnounced
             if mustAnnounce { state.isAnnounced = true }
-            // Under the lock, so that whoever sees the change, and flushes, has it written.
+            // Under the lock, so that a thread that sees the change, and flushes, has it written.
             if hasChanged { writer?.scheduleWrite { self.snapshot() } }
             return (value, mustAnnounce)
         }

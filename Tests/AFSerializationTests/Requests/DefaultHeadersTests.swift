@@ -28,7 +28,7 @@ struct DefaultHeadersTests {
         ] as [([String: String], [String])]
     )
     func environment(environment: [String: String], languages: [String]) {
-        #expect(PreferredLanguages.of { environment[$0] } == languages)
+        #expect(PreferredLanguages.of(environment) == languages)
     }
 
     @Test("14 requests: User-Agent is ASCII, whatever the program is called")
