@@ -381,7 +381,7 @@ struct CodedTaskTests {
         try await log.events.wait("data") { $0.count >= 2 }
         for _ in 1...50 { await session.settled() }
         // Mailbox, and what the delegate is being shown.
-        #expect(task.countOfBytesReceived <= 2 * 320 << 10)
+        #expect(task.countOfBytesReceived <= Int64(2 * DelegateConsumer.highWater))
         for _ in 1...1000 { gate.signal() }
 
         #expect(try await log.finished().last == .completed(nil))
