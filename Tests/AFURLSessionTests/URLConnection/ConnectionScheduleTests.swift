@@ -3,7 +3,8 @@ import Dispatch
 @testable import AFURLSession
 @testable import AFURLTypes
 
-@Suite("Where a URLConnection calls back")
+// One at a time: some run the network thread that all of them share in another mode.
+@Suite("Where a URLConnection calls back", .serialized)
 struct ConnectionScheduleTests {
     private let server: TestServer
     private let sessions = ConnectionSessions.loopback()
