@@ -1,5 +1,6 @@
 import Dispatch
 public import Foundation
+import Synchronization
 
 extension URLConnectionOperation {
     /// Operations to enqueue together: those given, and one that depends on all of them.
@@ -18,7 +19,7 @@ extension URLConnectionOperation {
     /// - Parameters:
     ///   - operations: None may have begun.
     ///   - progressBlock: Receives after each operation how many have finished, and how many there are, on that
-    ///     operation's completion queue. Two calls for operations that finish together may have the same number.
+    ///     operation's completion queue. Each number comes once.
     ///   - completionBlock: Called once on the main queue, after the completion, success and failure blocks of all
     ///     operations. For no operations it is called too.
     @preconcurrency
@@ -34,12 +35,15 @@ extension URLConnectionOperation {
         let last = BlockOperation {
             group.notify(queue: .global()) { MainQueue.async { completionBlock?(operations) } }
         }
+        let count = BatchCount(total: operations.count)
         for operation in operations {
             operation.completionGroup = group
             last.addDependency(operation)
-            guard !operation.isFinished else { continue }
-            group.enter()
-            operation.joinBatch(group, of: operations, progress: progressBlock)
+            guard !operation.isFinished else {
+                _ = count.addOne()
+                continue
+            }
+            operation.joinBatch(BatchSeat(in: group), counting: count, progress: progressBlock)
         }
         return operations + [last]
     }
@@ -55,20 +59,50 @@ extension URLConnectionOperation {
     }
 
     private func joinBatch(
-        _ group: DispatchGroup,
-        of operations: [URLConnectionOperation],
+        _ seat: BatchSeat,
+        counting count: BatchCount,
         progress: (@Sendable (UInt, UInt) -> Void)?
     ) {
         wrapCompletion { original in
             { operation in
                 // The operation's own block is enqueued in the group before the group is left.
                 if let original { operation.enqueue(original) }
-                MainQueue.completeWhenQuiet(on: operation.completionQueue, group: group) {
-                    let finished = operations.count { $0.isFinished }
-                    progress?(UInt(finished), UInt(operations.count))
-                    group.leave()
+                MainQueue.completeWhenQuiet(on: operation.completionQueue, group: seat.group) {
+                    progress?(count.addOne(), UInt(count.total))
+                    seat.leave()
                 }
             }
         }
     }
+}
+
+/// An operation's part in the group of its batch. An operation that is released without having run leaves as well: a group
+/// must not end with parts in it.
+private final class BatchSeat: Sendable {
+    let group: DispatchGroup
+    private let hasLeft = Atomic(false)
+
+    init(in group: DispatchGroup) {
+        self.group = group
+        group.enter()
+    }
+
+    deinit { leave() }
+
+    func leave() {
+        if !hasLeft.exchange(true, ordering: .relaxed) { group.leave() }
+    }
+}
+
+/// How many operations of a batch have finished. It holds none of them: a batch that is never enqueued would never be
+/// released.
+private final class BatchCount: Sendable {
+    let total: Int
+    private let finished = Atomic<UInt>(0)
+
+    init(total: Int) {
+        self.total = total
+    }
+
+    func addOne() -> UInt { finished.add(1, ordering: .relaxed).newValue }
 }

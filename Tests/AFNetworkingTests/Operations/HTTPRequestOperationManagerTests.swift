@@ -117,6 +117,22 @@ struct HTTPRequestOperationManagerTests {
         #expect(made == nil && special == nil && held == nil)
     }
 
+    @Test func `a batch that is never enqueued is released`() {
+        weak var held: HTTPRequestOperation?
+        do {
+            let request = URLRequest(url: server.url("/v1/echo"))
+            let operations = (1...3).map { _ in HTTPRequestOperation(request: request) }
+            held = operations[1]
+            let batch = URLConnectionOperation.batchOfRequestOperations(
+                operations,
+                progressBlock: { _, _ in },
+                completionBlock: { _ in }
+            )
+            #expect(batch.count == 4)
+        }
+        #expect(held == nil)
+    }
+
     @Test("4 a copy has base URL, serializers and policy, and a queue of its own; so has what is read")
     func copied() throws {
         manager.responseSerializer = HTTPResponseSerializer()
