@@ -23,10 +23,10 @@ final class DelegateConsumer: TaskConsumer {
         var isAnnounced = false
         /// Whether the delegate has said that it wants the response, which the loop may not have heard yet.
         var isWanted = false
-        /// Whether the loop has stopped reading until there is room.
-        var isFull = false
         /// Whether the last chunk is the mailbox's own, and may grow.
         private var hasOpenChunk = false
+        /// The loop has stopped reading until there is room.
+        var isFull: Bool { count >= DelegateConsumer.highWater }
 
         mutating func add(_ pieces: [Data], count: Int) {
             self.count += count
@@ -124,16 +124,15 @@ final class DelegateConsumer: TaskConsumer {
         }
         guard let listener = load.dataDelegate else { return }
         let loan = load.session.world.readBuffer.value.lend(bytes)
-        let count = mailbox.withLock { mailbox in
+        let (count, isFull) = mailbox.withLock { mailbox in
             if let loan {
                 mailbox.add(loan.pieces(of: DelegateConsumer.chunkSize), count: bytes.count)
             } else {
                 mailbox.append(bytes)
             }
-            mailbox.isFull = mailbox.count >= DelegateConsumer.highWater
-            return mailbox.count
+            return (mailbox.count, mailbox.isFull)
         }
-        if count >= DelegateConsumer.highWater { load.pause(.backPressure) }
+        if isFull { load.pause(.backPressure) }
         guard !isHolding else { return }
         announce(of: load, to: listener)
         // The server goes on sending, so it would be long before the loop is quiet.
