@@ -7,14 +7,11 @@ struct OptionalMethods {
     /// The methods of each class, a bit for each. A list, since a session has few classes of delegates: the first entry of
     /// a dictionary has the runtime pass over all conformances of the program.
     private var classes: [(type: ObjectIdentifier, missing: UInt32)] = []
-    /// The class that was asked about last: most sessions have one.
-    private var latest: (type: ObjectIdentifier, missing: UInt32)?
 
     /// True if that was not known before.
     @discardableResult
     mutating func noteMissing(_ method: OptionalMethod, in type: AnyClass) -> Bool {
         let type = ObjectIdentifier(type)
-        latest = nil
         guard let place = classes.firstIndex(where: { $0.type == type }) else {
             classes.append((type, method.bit))
             return true
@@ -23,13 +20,10 @@ struct OptionalMethods {
         return classes[place].missing & method.bit == 0
     }
 
-    mutating func isMissing(_ method: OptionalMethod, in object: AnyObject) -> Bool {
+    func isMissing(_ method: OptionalMethod, in object: AnyObject) -> Bool {
         guard !classes.isEmpty else { return false }
         let type = ObjectIdentifier(type(of: object))
-        if let latest, latest.type == type { return latest.missing & method.bit != 0 }
-        let methods = classes.first { $0.type == type }?.missing ?? 0
-        latest = (type, methods)
-        return methods & method.bit != 0
+        return classes.contains { $0.type == type && $0.missing & method.bit != 0 }
     }
 }
 
