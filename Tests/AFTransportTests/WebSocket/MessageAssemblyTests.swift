@@ -6,13 +6,20 @@ struct MessageAssemblyTests {
     private static let hello: [UInt8] = [0xF2, 0x48, 0xCD, 0xC9, 0xC9, 0x07, 0x00]
     private static let helloInLastBlock: [UInt8] = [0xF3, 0x48, 0xCD, 0xC9, 0xC9, 0x07, 0x00]
 
-    /// Texts of a server that packs them, one after the other.
-    private func texts(_ payloads: [[UInt8]], limit: Int = 100, pageSize: Int = 100) throws -> [String] {
+    /// Texts of a server that packs them, one after the other, but for some.
+    ///
+    /// - Parameter plain: The places of those that it leaves as they are.
+    private func texts(
+        _ payloads: [[UInt8]],
+        plain: Set<Int> = [],
+        limit: Int = 100,
+        pageSize: Int = 100
+    ) throws -> [String] {
         var assembly = MessageAssembly(compression: WebSocketCompression(), limit: limit)
         let page = UnsafeMutableRawBufferPointer.allocate(byteCount: pageSize, alignment: 16)
         defer { page.deallocate() }
-        return try payloads.map { payload in
-            assembly.begin(isText: true, isCompressed: true)
+        return try payloads.enumerated().map { place, payload in
+            assembly.begin(isText: true, isCompressed: !plain.contains(place))
             try payload.withUnsafeBytes { if !$0.isEmpty { try assembly.add($0, announced: 0, page: page) } }
             guard case .text(let text) = try assembly.end(page: page) else { return "" }
             return text
@@ -26,18 +33,8 @@ struct MessageAssemblyTests {
     }
 
     @Test func `a server may leave a message as it is, between others that it packs`() throws {
-        var assembly = MessageAssembly(compression: WebSocketCompression(), limit: 100)
-        let page = UnsafeMutableRawBufferPointer.allocate(byteCount: 100, alignment: 16)
-        defer { page.deallocate() }
-        let again: [UInt8] = [0xF2, 0x00, 0x11, 0x00, 0x00]
-        let messages = [(Self.hello, true), (Array("plain".utf8), false), (again, true)]
-        let texts = try messages.map { payload, isCompressed in
-            assembly.begin(isText: true, isCompressed: isCompressed)
-            try payload.withUnsafeBytes { try assembly.add($0, announced: 0, page: page) }
-            guard case .text(let text) = try assembly.end(page: page) else { return "" }
-            return text
-        }
-        #expect(texts == ["Hello", "plain", "Hello"])
+        let payloads = [Self.hello, Array("plain".utf8), [0xF2, 0x00, 0x11, 0x00, 0x00]]
+        #expect(try texts(payloads, plain: [1]) == ["Hello", "plain", "Hello"])
     }
 
     @Test func `a message that ends within a block fails`() {

@@ -96,6 +96,12 @@ struct SynchronousConnectionTests {
 
     // MARK: - The caller runs the loop
 
+    /// Sessions with a network thread of their own, so that nothing else is under way.
+    private static func sessions(_ configuration: URLSessionConfiguration) -> (OwnWorld, ConnectionSessions) {
+        let own = OwnWorld()
+        return (own, ConnectionSessions(configuration: configuration, in: own.world))
+    }
+
     /// Notes on which threads it is asked.
     private final class Judge: ServerEvaluator {
         let threads = Lock<[pthread_t]>([])
@@ -110,8 +116,7 @@ struct SynchronousConnectionTests {
         // Each request needs a new connection, and so asks the evaluator.
         let server = try TestServer(tls: ServerTLS(try CertificateAuthority("CA").issue(for: "127.0.0.1")))
         server.route("GET", "/hello", ServerReply.text("hello").header("Connection", "close"))
-        let own = OwnWorld()
-        let sessions = ConnectionSessions(configuration: .ephemeral, in: own.world)
+        let (own, sessions) = Self.sessions(.ephemeral)
         let judge = Judge()
         var tls = TLSConfiguration()
         tls.evaluator = judge
@@ -145,8 +150,7 @@ struct SynchronousConnectionTests {
         let judge = Judge()
         var tls = TLSConfiguration()
         tls.evaluator = judge
-        let own = OwnWorld()
-        let sessions = ConnectionSessions(configuration: configuration, in: own.world)
+        let (own, sessions) = Self.sessions(configuration)
         for _ in 1...30 {
             let request = URLRequest(url: server.url("/hello"))
             let data = try URLConnection.sendSynchronousRequest(request, tls: tls, returning: nil, in: sessions)
@@ -163,8 +167,7 @@ struct SynchronousConnectionTests {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.urlCache = URLCache(memoryCapacity: 0, diskCapacity: 4 << 20, directory: scratch.url)
         server.route("GET", "/kept/*", ServerReply.text("kept").header("Cache-Control", "max-age=600"))
-        let own = OwnWorld()
-        let sessions = ConnectionSessions(configuration: configuration, in: own.world)
+        let (own, sessions) = Self.sessions(configuration)
         for round in 1...3 {
             for number in 1...20 {
                 let request = URLRequest(url: server.url("/kept/\(number)"))
@@ -202,8 +205,7 @@ struct SynchronousConnectionTests {
     @Test func `a protocol class answers callers that wait, and is never called on their thread`() throws {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.protocolClasses = [Answerer.self]
-        let own = OwnWorld()
-        let sessions = ConnectionSessions(configuration: configuration, in: own.world)
+        let (own, sessions) = Self.sessions(configuration)
         for _ in 1...30 {
             let request = URLRequest(url: server.url("/hello"))
             let data = try URLConnection.sendSynchronousRequest(request, returning: nil, in: sessions)
@@ -217,8 +219,7 @@ struct SynchronousConnectionTests {
     }
 
     @Test func `a delegate on the network thread is called there while another thread waits`() async throws {
-        let own = OwnWorld()
-        let sessions = ConnectionSessions(configuration: .ephemeral, in: own.world)
+        let (own, sessions) = Self.sessions(.ephemeral)
         let request = URLRequest(url: server.url("/hello"))
         let isOver = Lock(false)
         let hasEnded = Watched(false)
