@@ -56,7 +56,9 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
     )
 
     /// The serial queue on which the session calls its delegate, and the manager all closures but completion handlers.
-    public let operationQueue = URLSessionManager.makeOperationQueue()
+    public var operationQueue: OperationQueue { callbackQueue.queue }
+
+    let callbackQueue = DelegateQueue(named: "com.alamofire.networking.session.manager.delegate")
     let sessionConfiguration: URLSessionConfiguration
     let state = Lock(State())
     let trust: ManagerTrust
@@ -75,13 +77,6 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
         trust = ManagerTrust(state: state, besides: sessionConfiguration.tls.evaluator)
         super.init()
         watch(state.withLock { $0.securityPolicy })
-    }
-
-    private static func makeOperationQueue() -> OperationQueue {
-        let queue = OperationQueue()
-        queue.maxConcurrentOperationCount = 1
-        queue.name = "com.alamofire.networking.session.manager.delegate"
-        return queue
     }
 
     /// Whether the object is of a subclass, which may override methods, those of the session's delegate among them.
@@ -143,7 +138,7 @@ open class URLSessionManager: NSObject, NSCopying, NSSecureCoding, ResponseSeria
             let session = URLSession(
                 configuration: configuration(for: &state),
                 delegate: self,
-                delegateQueue: operationQueue,
+                callbackQueue: callbackQueue,
                 world: state.world,
                 holdsDelegate: false
             )

@@ -68,7 +68,7 @@ public final class URLSession: NSObject, Sendable {
     public static let shared = URLSession(
         configuration: .ofProcess,
         delegate: nil,
-        delegateQueue: nil,
+        callbackQueue: DelegateQueue(),
         world: .system,
         asksRegisteredClasses: true
     )
@@ -120,13 +120,24 @@ public final class URLSession: NSObject, Sendable {
     }
 
     /// Makes a session in a world of its own.
+    package convenience init(
+        configuration: URLSessionConfiguration,
+        delegate: (any URLSessionDelegate)?,
+        delegateQueue queue: OperationQueue?,
+        world: World
+    ) {
+        let queue = queue.map(DelegateQueue.init) ?? DelegateQueue()
+        self.init(configuration: configuration, delegate: delegate, callbackQueue: queue, world: world)
+    }
+
+    /// Makes a session in a world of its own.
     ///
     /// - Parameter holdsDelegate: False for a delegate that owns the session: when the program has let go of the delegate,
     ///   and no task runs, both are released.
     package init(
         configuration: URLSessionConfiguration,
         delegate: (any URLSessionDelegate)?,
-        delegateQueue queue: OperationQueue?,
+        callbackQueue: DelegateQueue,
         world: World,
         asksRegisteredClasses: Bool = false,
         holdsDelegate: Bool = true
@@ -135,8 +146,8 @@ public final class URLSession: NSObject, Sendable {
         self.world = world
         self.settings = settings
         headers = HeaderDefaults(additionalHeaders: settings.additionalHeaders, decodes: settings.content.decodes)
-        callbackQueue = DelegateQueue(queue)
-        let inPlace = queue == nil && settings.callsBackOnNetworkThread ? LoopExecutor() : nil
+        self.callbackQueue = callbackQueue
+        let inPlace = callbackQueue.isOwn && settings.callsBackOnNetworkThread ? LoopExecutor() : nil
         callbacks =
             world.callbackExecutor ?? inPlace
             ?? OperationQueueExecutor(queue: callbackQueue, for: world.loop)

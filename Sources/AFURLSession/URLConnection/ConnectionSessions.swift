@@ -42,7 +42,7 @@ package final class ConnectionSessions: Sendable {
         URLSession(
             configuration: configuration,
             delegate: nil,
-            delegateQueue: nil,
+            callbackQueue: DelegateQueue(),
             world: world,
             asksRegisteredClasses: asksRegisteredClasses
         )

@@ -1,45 +1,66 @@
 import AFBase
 import Dispatch
-import Foundation
+package import Foundation
 
 /// The queue that a session calls back on: the program's, or one of the session's own.
 ///
 /// What a session calls on its own queue goes to the dispatch queue beneath it: an operation costs as much as a request.
-/// The operation queue itself is made when the program asks for it. To make one costs as much as twenty requests.
-final class DelegateQueue: Sendable {
-    /// Beneath the session's own queue; nil if the queue is the program's.
+/// The operation queue itself is made when the program asks for it, or when a manager's is first used. To make one costs as
+/// much as twenty requests.
+package final class DelegateQueue: Sendable {
+    /// Beneath the session's own queue; nil if the queue is the program's, or a manager's.
     private let own: DispatchQueue?
-    private let made: Lock<OperationQueue?>
+    private let made = OnceReference<OperationQueue>()
+    private let make: @Sendable () -> OperationQueue
 
-    /// - Parameter queue: Nil for a serial queue of the session's own.
-    init(_ queue: OperationQueue?) {
-        own = queue == nil ? DispatchQueue(label: "AFURLSession.delegate") : nil
-        made = Lock(queue)
+    /// A serial queue of the session's own.
+    init() {
+        let own = DispatchQueue(label: "AFURLSession.delegate")
+        self.own = own
+        make = { .serial(own.label, over: own) }
     }
 
-    var queue: OperationQueue {
-        if let present { return present }
-        let new = OperationQueue()
-        new.name = own?.label
-        new.underlyingQueue = own
-        new.maxConcurrentOperationCount = 1
-        return made.withLock { made in
-            made = made ?? new
-            return made ?? new
-        }
+    /// The program's queue.
+    init(_ queue: OperationQueue) {
+        own = nil
+        make = { queue }
+        _ = made.set(queue)
     }
+
+    /// A manager's serial queue: what is called on it finds it as `OperationQueue.current`.
+    package init(named name: String) {
+        own = nil
+        make = { .serial(name) }
+    }
+
+    package var queue: OperationQueue { made.value ?? made.set(make()) }
+
+    /// Whether the session may call on the network thread in its place.
+    var isOwn: Bool { own != nil }
 
     /// The session's own dispatch queue, unless operations wait: what goes there would overtake them.
     var shortcut: DispatchQueue? {
-        guard let own, let present else { return own }
-        return present.operationCount == 0 && !present.isSuspended ? own : nil
+        guard let own, let made = made.value else { return own }
+        return made.operationCount == 0 && !made.isSuspended ? own : nil
     }
 
     /// Whether no callback runs, or waits. Those of the session's own queue are not counted.
-    var isIdle: Bool { own == nil && queue.operationCount == 0 && !queue.isSuspended }
+    var isIdle: Bool {
+        guard !isOwn else { return false }
+        guard let made = made.value else { return true }
+        return made.operationCount == 0 && !made.isSuspended
+    }
 
-    /// Whether the program has seen it.
-    var isMade: Bool { present != nil }
+    /// Whether the session or the program has needed the operation queue.
+    package var isMade: Bool { made.value != nil }
+}
 
-    private var present: OperationQueue? { made.withLock { $0 } }
+extension OperationQueue {
+    fileprivate static func serial(_ name: String, over queue: DispatchQueue? = nil) -> OperationQueue {
+        let new = OperationQueue()
+        new.name = name
+        new.underlyingQueue = queue
+        new.maxConcurrentOperationCount = 1
+        return new
+    }
 }

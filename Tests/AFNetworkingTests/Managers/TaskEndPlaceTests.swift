@@ -57,6 +57,7 @@ import Dispatch
         let answer = try await heard.first
         #expect(answer.json?["id"] as? Int == 1 && answer.queue == name ?? "main")
         #expect(try await observed.wait() == ["main, true"])
+        #expect(!manager.callbackQueue.isMade)
     }
 
     @Test(arguments: ["suspended", "busy"], [nil, "completions"])

@@ -4,7 +4,7 @@ import Dispatch
 
 /// The queue that a session calls back on if the program gives it none.
 @Suite struct DelegateQueueTests {
-    private let queue = DelegateQueue(nil)
+    private let queue = DelegateQueue()
     private let heard = Lock<[String]>([])
     private let executor: OperationQueueExecutor
 
@@ -48,5 +48,28 @@ import Dispatch
         queue.queue.waitUntilAllOperationsAreFinished()
 
         #expect(heard.withLock { $0 } == ["first", "second", "third", "fourth"])
+    }
+
+    @Test func `a manager's is made when something has to be called on it, and idle until then`() {
+        let queue = DelegateQueue(named: "manager")
+        let executor = OperationQueueExecutor(queue: queue, for: EventLoop(poller: EpollPoller()))
+        #expect(queue.isIdle && !queue.isMade)
+
+        let (gate, done) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        executor.run([
+            .block { [heard] in
+                heard.withLock { $0.append(OperationQueue.current?.name ?? "none") }
+                gate.wait()
+                done.signal()
+            }
+        ])
+        #expect(queue.isMade && !queue.isIdle)
+        gate.signal()
+        done.wait()
+        queue.queue.waitUntilAllOperationsAreFinished()
+        #expect(heard.withLock { $0 } == ["manager"] && queue.isIdle)
+
+        queue.queue.isSuspended = true
+        #expect(!queue.isIdle)
     }
 }
