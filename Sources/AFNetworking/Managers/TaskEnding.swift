@@ -4,18 +4,13 @@ import Foundation
 
 /// The end of a task: makes the object of its response, calls its completion handler, then posts the notification.
 struct TaskEnding: Sendable {
-    private let task: URLSessionTask
-    private let manager: URLSessionManager
-    private let completion: TaskRecord.Completion
-    private let options: TaskRecord.Options
-    private let former: URLSessionDataTask?
-    private let serializer: any URLResponseSerialization
-    private let body: Data
-    private let file: URL?
-    private let moveError: NSError?
+    let task: URLSessionTask
+    /// What the record had, without its manager.
+    let record: TaskRecord.State
+    let response: URLResponse?
+    let serializer: any URLResponseSerialization
+    let body: Data
     private let failure: (any Error)?
-    /// The completion group, entered.
-    private let group: DispatchGroup?
 
     /// Takes what the record has, and leaves it without its manager. Nil if that was done before.
     ///
@@ -30,19 +25,20 @@ struct TaskEnding: Sendable {
         var ended = TaskRecord.State(manager: nil, completion: .none, options: TaskRecord.Options())
         record.state.withLock { swap(&$0, &ended) }
         guard ended.manager != nil else { return nil }
+        ended.watch?.end()
+        // The notification, which a program may keep, has the ending.
+        ended.watch = nil
+        ended.manager = nil
         self.task = task
-        self.manager = manager
-        completion = ended.completion
-        options = ended.options
-        former = ended.former
+        response = task.response
         serializer = ended.options.serializer ?? manager.serializer
         self.body = body.isEmpty ? ended.body : body
-        file = ended.file
-        moveError = ended.moveError
         failure = TaskEnding.failure(of: task, state: ended, error: error)
-        group = ended.enteredGroup
-        ended.watch?.end()
+        self.record = ended
     }
+
+    /// The data task that the caller made, if it was one.
+    var made: URLSessionDataTask? { record.former ?? task as? URLSessionDataTask }
 
     /// The error for the completion handler.
     private static func failure(
@@ -60,18 +56,24 @@ struct TaskEnding: Sendable {
         return UntrustedServer.error(nil, url: task.currentRequest?.url, underlying: failure)
     }
 
-    /// - Parameter place: Where this is called.
-    func begin(on place: TaskEndPlace) {
-        switch completion {
-        case .awaited(let caller) where isQuick(isAwaited: true): caller.set { outcome().tellAwaiting() }
+    /// - Parameters:
+    ///   - manager: Calls the completion handler.
+    ///   - place: Where this is called.
+    consuming func begin(by manager: URLSessionManager, on place: TaskEndPlace) {
+        switch record.completion {
+        case .awaited(let caller) where isQuick(isAwaited: true):
+            let ending = self
+            caller.set { ending.outcome().tellAwaiting() }
         case .awaited(let caller):
+            let ending = self
             URLSessionManager.processingQueue.async {
-                let outcome = outcome()
+                let outcome = ending.outcome()
                 caller.set { outcome.tellAwaiting() }
             }
         default:
-            if isQuick(isAwaited: false) { return tell(outcome(), on: place) }
-            URLSessionManager.processingQueue.async { tell(outcome(), on: .delegateQueue) }
+            if isQuick(isAwaited: false) { return outcome().tell(by: manager, on: place) }
+            let ending = self
+            URLSessionManager.processingQueue.async { ending.outcome().tell(by: manager, on: .delegateQueue) }
         }
     }
 
@@ -82,53 +84,21 @@ struct TaskEnding: Sendable {
     }
 
     /// Runs the serializer, if a response has arrived.
-    private func outcome() -> TaskOutcome {
-        if let failure { return outcome(nil, error: failure) }
+    private consuming func outcome() -> TaskOutcome {
+        if let failure { return TaskOutcome(self, object: nil, error: failure) }
         // There is no file at a place to which it could not be moved.
         if task is URLSessionDownloadTask {
-            return outcome(moveError == nil ? file : nil, error: validate() ?? moveError)
+            let (file, error) = (record.moveError == nil ? record.file : nil, validate() ?? record.moveError)
+            return TaskOutcome(self, object: file, error: error)
         }
-        let (object, error) = collectingError {
-            serializer.responseObject(for: task.response, data: body, error: $0)
-        }
-        return outcome(object, error: error)
+        let (object, error) = collectingError { serializer.responseObject(for: response, data: body, error: $0) }
+        return TaskOutcome(self, object: object, error: error)
     }
 
     /// Validates the response of a download, whose body is in a file and is not decoded.
     private func validate() -> NSError? {
-        guard let serializer = serializer as? HTTPResponseSerializer, let response = task.response as? HTTPURLResponse
+        guard let serializer = serializer as? HTTPResponseSerializer, let response = response as? HTTPURLResponse
         else { return nil }
         return collectingError { serializer.validate(response, data: Data(), error: $0) }.error
-    }
-
-    private func outcome(_ object: Any?, error: (any Error)?) -> TaskOutcome {
-        TaskOutcome(
-            task: task,
-            made: former ?? task as? URLSessionDataTask,
-            completion: completion,
-            object: object,
-            error: error,
-            serializer: serializer,
-            body: file == nil ? body : nil,
-            file: file
-        )
-    }
-
-    /// - Parameter place: Where this is called.
-    private func tell(_ outcome: TaskOutcome, on place: TaskEndPlace) {
-        switch place {
-        case .mainQueue:
-            outcome.tell(onMainQueue: true)
-            group?.leave()
-        case .queue:
-            outcome.tell()
-            group?.leave()
-        case .delegateQueue, .networkThread:
-            if options.isAwaited { return outcome.tell() }
-            manager.complete(on: options.completionQueue) {
-                outcome.tell()
-                group?.leave()
-            }
-        }
     }
 }

@@ -78,7 +78,8 @@ extension URLSessionManager {
         if !mayHaveOverrides { stream.cancel() }
         guard let record = record(of: task) else { return }
         let error = ClientFailure.becameStream.urlError(for: task.currentRequest?.url)
-        TaskEnding(task: task, record: record, of: self, body: Data(), error: error)?.begin(on: .delegateQueue)
+        TaskEnding(task: task, record: record, of: self, body: Data(), error: error)?
+            .begin(by: self, on: .delegateQueue)
     }
 
     // MARK: - Files
@@ -152,7 +153,9 @@ extension URLSessionManager: TaskManager {
         on place: TaskEndPlace
     ) {
         // End the record before any call: a callee that asks for the task's progress must find that it has ended.
-        if let record { TaskEnding(task: task, record: record, of: self, body: body, error: error)?.begin(on: place) }
+        if let record {
+            TaskEnding(task: task, record: record, of: self, body: body, error: error)?.begin(by: self, on: place)
+        }
         hook(\.taskDidComplete)?(task.session, task, error)
     }
 }
