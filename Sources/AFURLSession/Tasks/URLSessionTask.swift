@@ -148,7 +148,7 @@ public class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked 
     /// The source of the body.
     let body: TaskBody
     /// Takes the response for the task's owner. The session sets it before another thread has the task.
-    package internal(set) final var receiver: (any TaskReceiver)?
+    @exclusivity(unchecked) package internal(set) final var receiver: (any TaskReceiver)?
 
     /// Freezes the request here, on the caller's thread: the network thread gets bytes that are ready to be sent.
     init(
