@@ -26,6 +26,8 @@ package final class Transfer: PoolClient, DeadlineClient {
     @exclusivity(unchecked) package private(set) var times: TransferTimes
     /// The times of former attempts, before the request was sent once more.
     @exclusivity(unchecked) package private(set) var formerAttempts: [TransferTimes] = []
+    /// The times if there was one attempt. Computed here, where the attribute holds.
+    package var onlyAttempt: TransferTimes? { formerAttempts.isEmpty ? times : nil }
     @exclusivity(unchecked) package var observer: (any TransferObserver)?
 
     // MARK: The pool's

@@ -220,8 +220,8 @@ final class Load {
     func letGoOfTransfer() {
         let mayBeAsked = taskDelegate.map { !session.isMissing(.collectedMetrics, in: $0.delegate) } ?? false
         if mayBeAsked || keepsMetrics || session.settings.monitoring.keepsMetrics || trace != nil {
-            guard let transfer, memory == nil, trace == nil, transfer.formerAttempts.isEmpty else { return }
-            concluded = ConcludedTransfer(transfer)
+            guard memory == nil, trace == nil, let times = transfer?.onlyAttempt else { return }
+            concluded = ConcludedTransfer(times: times)
         }
         transfer = nil
     }

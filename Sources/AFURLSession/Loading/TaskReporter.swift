@@ -42,10 +42,10 @@ struct TaskReporter {
         let exchanges: URLSessionTaskMetrics.Exchanges
         if let concluded = load.concluded, let request = load.presentRequest, case .ready(let sent) = load.request {
             exchanges = .one(concluded.times, sent, request, load.response)
-        } else if load.memory == nil, let transfer = load.transfer, transfer.formerAttempts.isEmpty,
+        } else if load.memory == nil, let transfer = load.transfer, let times = transfer.onlyAttempt,
             let request = load.presentRequest
         {
-            exchanges = .one(transfer.times, transfer.request, request, load.response)
+            exchanges = .one(times, transfer.request, request, load.response)
         } else {
             exchanges = .several(attempts(of: task))
         }

@@ -72,7 +72,7 @@ struct ExchangeRecord {
 final class ConcludedTransfer {
     let times: TransferTimes
 
-    init(_ transfer: Transfer) { times = transfer.times }
+    init(times: TransferTimes) { self.times = times }
 
     func account(at now: LoopInstant) -> LoadAccount {
         LoadAccount(timings: times.timings(until: now, isReceiving: true), attempts: times.dial?.attempts ?? [])
