@@ -1,4 +1,5 @@
 import AFBase
+import Synchronization
 
 /// Gives a new task options for which the methods that make tasks have no parameters. Subclasses override those
 /// methods.
@@ -7,7 +8,10 @@ import AFBase
 /// returned.
 final class TaskBeingMade: Sendable {
     /// The options for the task that this thread, or Swift task, makes now.
-    @TaskLocal static var current: TaskBeingMade?
+    static var current: TaskBeingMade? { bodies.load(ordering: .relaxed) == 0 ? nil : kept }
+    @TaskLocal private static var kept: TaskBeingMade?
+    /// How many bodies of ``make(by:body:)`` run now. Mostly none, and to look for a task-local value takes longer.
+    private static let bodies = Atomic<Int>(0)
 
     private struct Made: Sendable {
         // Weak: an override may release this task and make another.
@@ -39,7 +43,9 @@ final class TaskBeingMade: Sendable {
     }
 
     func make<Task: URLSessionTask>(by manager: URLSessionManager, body: () -> Task) -> Task {
-        let task = TaskBeingMade.$current.withValue(self, operation: body)
+        TaskBeingMade.bodies.wrappingAdd(1, ordering: .relaxed)
+        let task = TaskBeingMade.$kept.withValue(self, operation: body)
+        TaskBeingMade.bodies.wrappingSubtract(1, ordering: .relaxed)
         let (first, waiting) = made.withLock { made in
             defer { made = Made(task: task) }
             return (made.first, made.waiting)

@@ -18,10 +18,8 @@ extension URLSessionManager {
         let isFirst = being?.apply(to: record, of: self) ?? false
         let task = make(session, record)
         if isFirst { being?.note(task) }
-        // For the notification.
-        task.keepsMetrics = true
-        // As in AFNetworking, so that a program can tell whose task it is.
-        task.taskDescription = addressText
+        // The metrics for the notification; the name as in AFNetworking, so that a program can tell whose task it is.
+        task.keepMetrics(describedAs: addressText)
         record.adoptCurrentProgress(task)
         // An invalid session would wait until the task is resumed.
         if session.isInvalidated { task.cancel() }

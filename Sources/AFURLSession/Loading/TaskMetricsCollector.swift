@@ -45,6 +45,14 @@ extension URLSessionTask {
         set { snapshot.withLock { $0.keepsMetrics = newValue } }
     }
 
+    /// Does what setting ``keepsMetrics`` and ``taskDescription`` does, under one lock.
+    package func keepMetrics(describedAs description: String) {
+        snapshot.withLock { snapshot in
+            snapshot.keepsMetrics = true
+            snapshot.description = description
+        }
+    }
+
     /// When each phase of the task happened: for a task that ``keepsMetrics``, from its completion on, and before its
     /// completion handler or delegate is called. Nil before, and if the task never ran.
     public var metrics: URLSessionTaskMetrics? { snapshot.withLock { $0.metrics } }
