@@ -100,7 +100,11 @@ package enum CacheRules {
     }
 
     private static func hasSameDate(_ one: HTTPHeaders, other: HTTPHeaders) -> Bool {
-        one.firstValue(of: "Date") { date in other.firstValue(of: "Date") { $0.elementsEqual(date) } ?? false } ?? false
+        var isSame = false
+        one.withFirstValue(of: "Date") { date in
+            other.withFirstValue(of: "Date") { isSame = $0.elementsEqual(date) }
+        }
+        return isSame
     }
 
     // MARK: - What to do

@@ -75,10 +75,10 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
     public var reasonPhrase: String { phrase.map(headers.startText) ?? "" }
 
     /// The media type of `Content-Type` in lower case without parameters; nil when there is none or it is malformed.
-    open override var mimeType: String? { headers.firstValue(of: "Content-Type", as: MediaType.essence(of:)) }
+    open override var mimeType: String? { headers.mediaType }
 
     /// The `charset` of `Content-Type` in lower case; nil when there is none.
-    open override var textEncodingName: String? { headers.firstValue(of: "Content-Type") { MediaType($0)?.charset } }
+    open override var textEncodingName: String? { headers.charset }
 
     /// The length in `Content-Length`. -1 when it is missing, malformed or overruled by a `Transfer-Encoding`, and when
     /// the session decodes the body, since it is then not the length you get. The field itself stays as it arrived.

@@ -125,9 +125,7 @@ extension HTTPHeaders {
         }
     }
 
-    fileprivate var isMultipart: Bool {
-        firstValue(of: "Content-Type", as: MediaType.essence(of:))?.hasPrefix("multipart/") == true
-    }
+    fileprivate var isMultipart: Bool { mediaType?.hasPrefix("multipart/") == true }
 
     fileprivate var refusesRanges: Bool {
         values("Accept-Ranges").contains { ASCII.lowered($0) == "none" }

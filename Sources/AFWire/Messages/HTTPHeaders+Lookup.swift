@@ -16,11 +16,26 @@ extension HTTPHeaders {
         }
     }
 
-    /// What `read` makes of the first value of the field `name`; nil if there is none.
-    package func firstValue<Result>(of name: String, as read: (UnsafeRawBufferPointer) -> Result?) -> Result? {
+    /// The media type of the first `Content-Type`, in lower case and without parameters.
+    package var mediaType: String? { firstValue(of: "Content-Type", as: MediaType.essence(of:)) }
+
+    /// The `charset` of the first `Content-Type`, in lower case.
+    package var charset: String? { firstValue(of: "Content-Type") { MediaType($0)?.charset } }
+
+    // For this module: another one cannot specialize it, and to look up the type of the result takes as long as finding
+    // the field.
+    /// What `parse` makes of the first value of the field `name`; nil if there is none.
+    func firstValue<Result>(of name: String, as parse: (UnsafeRawBufferPointer) -> Result?) -> Result? {
+        var result: Result?
+        withFirstValue(of: name) { result = parse($0) }
+        return result
+    }
+
+    /// Calls `body` with the first value of the field `name`, if there is one.
+    package func withFirstValue(of name: String, body: (UnsafeRawBufferPointer) -> Void) {
         withName(name) { name, bytes in
             var lines = FieldLines(bytes)
-            return lines.nextValue(of: name).flatMap(read)
+            if let value = lines.nextValue(of: name) { body(value) }
         }
     }
 
