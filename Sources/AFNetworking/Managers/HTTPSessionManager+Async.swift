@@ -199,13 +199,15 @@ extension HTTPSessionManager {
         decoding type: Value.Type,
         decoder: JSONDecoder
     ) async throws(RequestFailure) -> Value {
-        let serializer = HTTPResponseSerializer()
         let own = responseSerializer
-        // The statuses that a wrapped serializer accepts are unknown: keep those of a new serializer.
-        if !(own is AdaptedResponseSerializer) { serializer.acceptableStatusCodes = own.acceptableStatusCodes }
-        // Of other serializers the types are not those of JSON.
-        serializer.acceptableContentTypes =
-            own is JSONResponseSerializer ? own.acceptableContentTypes : decoder.acceptableContentTypes
+        let serializer = HTTPResponseSerializer(
+            // The statuses that a wrapped serializer accepts are unknown: take those of a new serializer.
+            acceptableStatusCodes: own is AdaptedResponseSerializer
+                ? HTTPResponseSerializer.usualStatusCodes : own.acceptableStatusCodes,
+            // Of other serializers the types are not those of JSON.
+            acceptableContentTypes: own is JSONResponseSerializer
+                ? own.acceptableContentTypes : decoder.acceptableContentTypes
+        )
         let (outcome, _) = try await outcome(of: call, by: serializer)
         let response = outcome.response
         guard let body = outcome.object as? Data else {
@@ -219,8 +221,11 @@ extension HTTPSessionManager {
             }
         }
         if let error { throw RequestFailure(error, response: response, object: object) }
-        guard let value = object as? Value else { throw Self.noBody(of: response, for: type) }
-        return value
+        // Not by way of an optional: to look up its type takes longer than the cast.
+        switch object {
+        case let value as Value: return value
+        default: throw Self.noBody(of: response, for: type)
+        }
     }
 
     private static func noBody<Value>(of response: URLResponse?, for type: Value.Type) -> RequestFailure {

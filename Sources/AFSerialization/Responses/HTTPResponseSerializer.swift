@@ -32,8 +32,11 @@ public import Foundation
 /// }
 /// ```
 open class HTTPResponseSerializer: NSObject, URLResponseSerialization, @unchecked Sendable {
+    /// The status codes that a new serializer accepts.
+    package static let usualStatusCodes = IndexSet(integersIn: 200..<300)
+
     private struct State: Sendable {
-        static let usual = State(acceptableStatusCodes: IndexSet(integersIn: 200..<300))
+        static let usual = State(acceptableStatusCodes: usualStatusCodes)
 
         var acceptableStatusCodes: IndexSet?
         var acceptableContentTypes: Set<String>?
@@ -45,6 +48,14 @@ open class HTTPResponseSerializer: NSObject, URLResponseSerialization, @unchecke
     public required override init() {
         state = Lock(State.usual)
         super.init()
+    }
+
+    /// A serializer with these settings.
+    package convenience init(acceptableStatusCodes: IndexSet?, acceptableContentTypes: Set<String>?) {
+        self.init()
+        state.withLock {
+            $0 = State(acceptableStatusCodes: acceptableStatusCodes, acceptableContentTypes: acceptableContentTypes)
+        }
     }
 
     /// A new serializer with the settings of `init()`.
