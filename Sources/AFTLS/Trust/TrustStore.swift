@@ -47,15 +47,12 @@ package final class TrustStore: Sendable {
     func addRoots(for certificates: [OpaquePointer]) {
         guard roots.count > 0 else { return }
         added.withLock { added in
-            var pending = certificates
-            // The store does not keep what it holds already.
-            var read: [Certificate] = []
-            defer { withExtendedLifetime(read) {} }
-            while let certificate = pending.popLast() {
-                for key in keys(of: certificate) where added.insert(key).inserted {
-                    let found = roots.certificates(key).filter(add)
-                    pending += found.map(\.handle)
-                    read += found
+            var pending = certificates.flatMap(keys)
+            while let key = pending.popLast() {
+                guard added.insert(key).inserted else { continue }
+                for root in roots.certificates(key) where add(root) {
+                    // The store does not keep what it holds already.
+                    withExtendedLifetime(root) { pending += keys(of: root.handle) }
                 }
             }
         }
