@@ -233,3 +233,24 @@ struct RequestFreezerTests {
         #expect(error?.component == .fieldValue)
     }
 }
+
+extension RequestFreezerTests {
+    @Test(arguments: [
+        ([:], [:], "gzip"), (["Accept-Encoding": "br"], [:], "br"),
+        (["accept-encoding": "br"], ["Range": "bytes=0-1"], "br"),
+        (["Range": "bytes=0-1"], [:], "identity"), ([:], ["Range": "bytes=0-1"], "identity"),
+        ([:], ["Range": "bytes=0-1", "Accept-Encoding": "br"], "br"),
+    ])
+    func `a part of a body is asked for as it is, unless somebody names a coding`(
+        session: [String: String],
+        own: [String: String],
+        expected: String
+    ) throws {
+        let defaults = HeaderDefaults(additionalHeaders: session, userAgent: "t/1", contentCodings: "gzip")
+        let frozen = try freeze("http://a.test/", defaults: defaults) { request in
+            for (name, value) in own { request.setValue(value, forHTTPHeaderField: name) }
+        }
+
+        #expect(frozen.values("Accept-Encoding") == [expected])
+    }
+}
