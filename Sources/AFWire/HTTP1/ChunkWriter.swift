@@ -19,10 +19,11 @@ package enum ChunkWriter {
         buffer.append(contentsOf: chunkEnd)
     }
 
-    /// Appends the last chunk, and the empty line in place of trailers.
-    package static func appendEnd(to buffer: inout [UInt8]) {
+    /// Appends the last chunk, the trailer fields, and the empty line behind them.
+    package static func appendEnd(trailers: HTTPHeaders? = nil, to buffer: inout [UInt8]) {
         buffer.append(0x30)
         buffer.append(contentsOf: chunkEnd)
+        trailers?.withBytes { buffer.append(contentsOf: $0) }
         buffer.append(contentsOf: chunkEnd)
     }
 }
