@@ -35,11 +35,14 @@ package final class WireRequest: Sendable {
         package let framing: RequestFraming
         /// It comes from a stream.
         package let isStreamed: Bool
+        /// What follows its last chunk.
+        package let trailers: TrailerSection?
 
-        package init(data: Data?, framing: RequestFraming, isStreamed: Bool) {
+        package init(data: Data?, framing: RequestFraming, isStreamed: Bool, trailers: TrailerSection? = nil) {
             self.data = data
             self.framing = framing
             self.isStreamed = isStreamed
+            self.trailers = trailers
         }
 
         /// What `Content-Length` says; nil when the request has none.

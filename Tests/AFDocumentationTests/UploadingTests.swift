@@ -92,6 +92,52 @@ import Testing
         let requests = try await site.server.waitForRequests(2)
         #expect(requests.last?.path == "/store" && requests.last?.bodyByteCount == 7)
     }
+
+    @Test func `an answer is read as it comes, and fields follow a body`() async throws {
+        let session = site.session
+        let content = Data("content".utf8)
+        @Sendable func show(_ line: String) { drawn.add([Int64(line.count)]) }
+        var request = URLRequest(url: site.url("/store"))
+        request.httpMethod = "POST"
+        request.httpBodyStream = InputStream(data: content)
+
+        let (bytes, _) = try await session.bytes(for: request)
+        for try await line in bytes.lines {
+            show(line)
+        }
+
+        let length = RunningLength()
+        request.httpBodyStream = length.counting(content)
+        request.trailers = RequestTrailers("X-Length") { ["X-Length": "\(length.count)"] }
+        let (answer, _) = try await session.data(for: request)
+
+        #expect(drawn.all == [[6]] && answer == Data("POST 7".utf8))
+        #expect(site.server.requests.last?.trailers["X-Length"] == "7")
+    }
+}
+
+/// Counts what is read of a stream.
+final class RunningLength: Sendable {
+    private let counted = Heard<Int>()
+
+    var count: Int { counted.all.reduce(0, +) }
+
+    func counting(_ content: Data) -> InputStream { Counted(content, counted) }
+
+    private final class Counted: InputStream {
+        private let counted: Heard<Int>
+
+        init(_ content: Data, _ counted: Heard<Int>) {
+            self.counted = counted
+            super.init(data: content)
+        }
+
+        override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength: Int) -> Int {
+            let count = super.read(buffer, maxLength: maxLength)
+            counted.add(count)
+            return count
+        }
+    }
 }
 
 final class Recording: URLSessionDataDelegate {

@@ -1,4 +1,5 @@
 package import AFLoop
+package import AFWire
 
 /// Where the body of a request comes from, while it is sent: memory, a file, a stream.
 ///
@@ -54,4 +55,6 @@ package enum BodyFailure: Error, Sendable {
     case noStream
     /// The delegate has no stream to send the body again.
     case exhausted
+    /// The fields behind the body cannot be sent.
+    case trailers(RequestRejection)
 }

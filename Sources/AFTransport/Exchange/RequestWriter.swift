@@ -24,6 +24,7 @@ final class RequestWriter {
     /// The same as `body`, if the request waits for `100 Continue`.
     @exclusivity(unchecked) private var gate: ContinueGate?
     @exclusivity(unchecked) private var isChunked = false
+    @exclusivity(unchecked) private var trailers: TrailerSection?
     @exclusivity(unchecked) private var headCount = 0
     @exclusivity(unchecked) private var framing: [UInt8] = []
     @exclusivity(unchecked) private var framingSent = 0
@@ -38,6 +39,7 @@ final class RequestWriter {
         body = nil
         gate = nil
         isChunked = false
+        trailers = nil
         headCount = 0
         clearFraming()
         sentHead = 0
@@ -64,6 +66,7 @@ final class RequestWriter {
         source.client = client
         self.body = source
         isChunked = request.body.isChunked
+        trailers = request.body.trailers
         isAtEnd = false
     }
 
@@ -84,7 +87,7 @@ final class RequestWriter {
         if body.client === client { body.client = nil }
         gate?.close()
         // A connection at rest must keep neither the body nor what that refers to.
-        (self.body, gate) = (nil, nil)
+        (self.body, gate, trailers) = (nil, nil, nil)
     }
 
     /// The kernel has taken a byte of the request.
@@ -118,7 +121,7 @@ final class RequestWriter {
                 if isChunked, chunkLeft == 0 { openChunk(body) }
             // The head does not wait for the body: a server that refuses it, or says 100, has to see the head first.
             case .waiting: if framingSent == framing.count { return .waiting }
-            case .end: finish()
+            case .end: if let failure = finish() { return .bodyFailed(failure) }
             case .failed(let failure): return .bodyFailed(failure)
             }
         }
@@ -138,9 +141,15 @@ final class RequestWriter {
         }
     }
 
-    private func finish() {
+    private func finish() -> BodyFailure? {
         isAtEnd = true
-        if isChunked { ChunkWriter.appendEnd(to: &framing) }
+        guard isChunked else { return nil }
+        do throws(RequestRejection) {
+            ChunkWriter.appendEnd(trailers: try trailers?.fields(), to: &framing)
+            return nil
+        } catch {
+            return .trailers(error)
+        }
     }
 
     private func transmit(_ body: (any BodySource)?, to channel: any ByteChannel, atMost limit: Int) -> ChannelWrite {

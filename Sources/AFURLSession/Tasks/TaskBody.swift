@@ -33,7 +33,10 @@ indirect enum TaskBody: Sendable {
             let isAsked = settings.expectsContinueAbove != nil && request.httpBody != nil
             if !isAsked { return try request.frozen(with: defaults) }
         case .data(let data): request.httpBody = data
-        case .file: request.httpBody = nil
+        case .file:
+            request.httpBody = nil
+            // Whether there is a body for them to follow shows when the file is open.
+            request.trailers = nil
         case .streamed: plan = .stream
         }
         return try RequestFreezer.freeze(

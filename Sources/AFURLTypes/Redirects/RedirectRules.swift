@@ -211,12 +211,14 @@ package enum RedirectRules {
         if change.dropsBody {
             request.httpBody = nil
             request.sendsBodyWithAnyMethod = false
+            request.trailers = nil
             for field in bodyFields { request.setValue(nil, forHTTPHeaderField: field) }
         }
         if leavesOrigin {
             for field in request.contents.fields where question.policy.withholds(field.name) {
                 request.setValue(nil, forHTTPHeaderField: field.name)
             }
+            request.trailers = request.trailers?.without(question.policy.withholds)
             // It names the former host.
             request.setValue(nil, forHTTPHeaderField: "Host")
             request = withoutSubprotocols(request)
@@ -235,6 +237,7 @@ package enum RedirectRules {
                 request.setValue(nil, forHTTPHeaderField: field.name)
             }
         }
+        if request.trailers == proposal.trailers { request.trailers = request.trailers?.without(policy.withholds) }
         if request.value(forHTTPHeaderField: "Host") == proposal.value(forHTTPHeaderField: "Host") {
             request.setValue(nil, forHTTPHeaderField: "Host")
         }

@@ -49,8 +49,12 @@ package enum RequestFreezer {
         if webSocket != nil { for name in WebSocketHandshake.ownFields { fields[name] = nil } }
         let length = try length(of: contents, method: method, plan: plan)
         let isStreamed = if case .stream = plan { true } else { false }
-        let framing = length.map(RequestFraming.length) ?? (isStreamed ? .chunked : .none)
-        let hasBody = (length ?? 0) > 0 || framing == .chunked
+        let trailers = try contents.wire.trailers?.section()
+        let hasBody = (length ?? 0) > 0 || isStreamed && length == nil
+        if trailers != nil, !hasBody { throw RequestRejection(.body, rule: .trailersNeedBody) }
+        if trailers != nil, isStreamed, length != nil { throw RequestRejection(.body, rule: .trailersNeedChunks) }
+        let framing: RequestFraming =
+            if trailers != nil { .chunked } else { length.map { .length($0) } ?? (isStreamed ? .chunked : .none) }
         if webSocket != nil, hasBody || contents.method != "GET" || contents.wire.version != .http11 {
             throw RequestRejection(.head, rule: .notUpgradable)
         }
@@ -89,11 +93,17 @@ package enum RequestFreezer {
         try head.add(fields, hasBody: mayExpect)
         if mayExpect { head.addExpectation(of: defaults, butFor: isWithheld) }
         if mayExpect, let expectsContinueAbove, Int64(length ?? .max) > expectsContinueAbove { head.expectContinue() }
+        if let trailers { head.announce(trailers) }
         if isReload { head.addNoCache() }
         head.add(defaults, lackingIn: fields, butFor: isWithheld)
         if hasBody, let type = contents.impliedBodyType { head.addType(type, lackingIn: defaults) }
         if webSocket != nil { head.keepConnection() }
-        let body = WireRequest.Body(data: ownBody(of: contents, plan: plan), framing: framing, isStreamed: isStreamed)
+        let body = WireRequest.Body(
+            data: ownBody(of: contents, plan: plan),
+            framing: framing,
+            isStreamed: isStreamed,
+            trailers: trailers
+        )
         return try wireRequest(head, body: body, contents: contents, webSocket: webSocket, url: url, defaults: defaults)
     }
 

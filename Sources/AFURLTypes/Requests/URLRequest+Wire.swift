@@ -55,6 +55,12 @@ extension URLRequest {
         set { change { $0.wire.value.sendsBodyWithAnyMethod = newValue } }
     }
 
+    /// The fields behind the body; nil unless set. An archive of the request does not have them.
+    public var trailers: RequestTrailers? {
+        get { contents.wire.trailers }
+        set { change { $0.wire.value.trailers = newValue } }
+    }
+
     /// Whether the session sends the request as one of HTTP/1.0, for servers that misread HTTP/1.1. False by default.
     /// Its connection serves no other request, and a body needs a length that is known beforehand.
     public var usesHTTP10: Bool {
@@ -91,6 +97,8 @@ package struct WireForm: Sendable, Hashable {
     package var sendsBodyWithAnyMethod = false
     /// What it asks for if it opens a WebSocket.
     package var webSocket: WebSocketHandshake?
+    /// The fields behind its body.
+    package var trailers: RequestTrailers?
 }
 
 /// The same in the space of a reference: nearly every request keeps the defaults.
@@ -106,6 +114,8 @@ package enum OwnWire: Sendable, Hashable {
     package var version: HTTPVersion { if case .own(let form) = self { form.version } else { .http11 } }
 
     package var webSocket: WebSocketHandshake? { if case .own(let form) = self { form.webSocket } else { nil } }
+
+    package var trailers: RequestTrailers? { if case .own(let form) = self { form.trailers } else { nil } }
 
     package var keepsCoding: Bool { if case .own(let form) = self { form.keepsCoding } else { false } }
 

@@ -99,6 +99,11 @@ package struct RequestHead: Sendable {
         if !fields.contains("Expect") { fields.append("Expect", value: "100-continue") }
     }
 
+    /// Says which fields follow the body.
+    package mutating func announce(_ trailers: TrailerSection) {
+        fields.append("Trailer", value: trailers.announcement)
+    }
+
     /// RFC 9111 §5.4: `Pragma` is for caches that know nothing else.
     package mutating func addNoCache() {
         if !fields.contains("Cache-Control") { fields.append("Cache-Control", value: "no-cache") }

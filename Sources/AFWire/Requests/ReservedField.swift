@@ -8,7 +8,8 @@
 /// |                                     | from the body                                                         |
 /// | `Transfer-Encoding`                 | ignored; the framing follows from the body                            |
 /// | `Connection`                        | only the option `close` counts, and is sent; all else is ignored      |
-/// | `Keep-Alive`, `TE`, `Trailer`       | ignored; they describe a connection the caller does not see           |
+/// | `Keep-Alive`, `TE`                  | ignored; they describe a connection the caller does not see           |
+/// | `Trailer`                           | ignored; it follows from the request's trailers                       |
 /// | `Proxy-*`                           | ignored; proxy fields come from the proxy's configuration and must    |
 /// |                                     | never reach an origin                                                 |
 /// | `Upgrade`, `HTTP2-Settings`         | refused: we would not speak the protocol that was asked for           |

@@ -253,4 +253,26 @@ extension RequestFreezerTests {
 
         #expect(frozen.values("Accept-Encoding") == [expected])
     }
+
+    @Test func `a request with trailer fields announces them, and has no length`() throws {
+        let frozen = try freeze("http://a.test/") { request in
+            request.httpMethod = "PUT"
+            request.httpBody = Data("abc".utf8)
+            request.setValue("X-Mine", forHTTPHeaderField: "Trailer")
+            request.trailers = RequestTrailers("X-A", "X-B") { [:] }
+        }
+
+        #expect(frozen.values("Trailer") == ["X-A, X-B"] && frozen.values("Content-Length").isEmpty)
+        #expect(frozen.values("Transfer-Encoding") == ["chunked"] && frozen.body.data == Data("abc".utf8))
+        #expect(frozen.body.trailers?.names == ["X-A", "X-B"])
+        for method in ["GET", "POST"] {
+            let error = #expect(throws: RequestRejection.self) {
+                try freeze("http://a.test/") { request in
+                    request.httpMethod = method
+                    request.trailers = RequestTrailers("X-A") { [:] }
+                }
+            }
+            #expect(error?.rule == .trailersNeedBody)
+        }
+    }
 }

@@ -45,6 +45,13 @@ extension LoadFailure {
                     + "delegate gave no new one.",
                 advice: "Answer urlSession(_:task:needNewBodyStream:), or upload from a file or from memory."
             )
+        case .trailers(let rejection):
+            self.init(
+                .requestHeader,
+                phase: .sending,
+                message: "\(Self.sending(peer))\(rejection).",
+                advice: "Change what the closure of the request's trailers returns."
+            )
         }
     }
 

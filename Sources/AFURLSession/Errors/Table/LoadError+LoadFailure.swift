@@ -153,7 +153,10 @@ extension LoadFailure {
             case (.userInfo, _): (.request, "Give user name and password as a credential instead of in the URL.")
             case (.body, .lengthUnknown): (.requestSize, "Say the length, or use HTTP/1.1.")
             case (.body, .bodyNotAllowed): (.requestSize, "Use another method, or move the body into the query.")
-            case (.fieldValue, _), (.fieldName, _), (.hostField, _): (.requestHeader, "Change or remove the field.")
+            case (.body, .trailersNeedBody): (.request, "Give it a body, or remove the trailers.")
+            case (.body, .trailersNeedChunks): (.requestHeader, "Remove the field Content-Length, or the trailers.")
+            case (.fieldValue, _), (.fieldName, _), (.hostField, _), (.trailerName, _):
+                (.requestHeader, "Change or remove the field.")
             case (.method, _): (.requestMethod, "Correct it and try again.")
             case (.host, .tooLong): (.request, "Shorten it; long values belong in the body.")
             case (_, .tooLong): (.requestSize, "Shorten it; long values belong in the body.")
