@@ -358,7 +358,7 @@ let package = Package(
         ),
         .testTarget(
             name: "AFInteropTests",
-            dependencies: ["afnet", "AFURLSession", "AFNetworking", "AFNetworkingTesting"],
+            dependencies: ["afnet", "AFTestSupport", "AFURLSession", "AFNetworking", "AFNetworkingTesting"],
             swiftSettings: strict
         ),
     ],

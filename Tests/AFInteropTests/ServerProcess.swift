@@ -55,6 +55,17 @@ final class ServerProcess {
         return server
     }
 
+    /// A program for Node, which is given the port to listen on.
+    static func node(_ program: String) async throws -> ServerProcess {
+        let server = try ServerProcess("node")
+        let file = server.folder.appendingPathComponent("server.js")
+        try Data(program.utf8).write(to: file)
+        server.process.arguments = [file.path, "\(server.port)"]
+        try server.process.run()
+        try await server.wait { server.accepts }
+        return server
+    }
+
     /// A tinyproxy of its own, to be ended in the middle of things.
     static func tinyproxy() async throws -> ServerProcess {
         let server = try ServerProcess("tinyproxy")

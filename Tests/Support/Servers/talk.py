@@ -361,8 +361,19 @@ async def handle_aiohttp(request):
     return response
 
 
+async def echo_aiohttp(request):
+    """Answers each piece in capitals as it comes."""
+    response = web.StreamResponse()
+    await response.prepare(request)
+    async for piece in request.content.iter_any():
+        await response.write(piece.upper())
+    await response.write_eof()
+    return response
+
+
 async def start_aiohttp(port, context):
     app = web.Application()
+    app.router.add_post("/echo", echo_aiohttp)
     app.router.add_get("/{path:.*}", handle_aiohttp)
     runner = web.AppRunner(app, access_log=None)
     await runner.setup()
