@@ -116,8 +116,7 @@ int caf_create_file(int folder, const char *name, bool *has_name) {
     *has_name = false;
     int nameless = create_nameless(folder);
     // Old kernels see the flags as an attempt to open the folder itself.
-    if (nameless >= 0 || (nameless != -EOPNOTSUPP && nameless != -EISDIR && nameless != -ENOENT && nameless != -EINVAL))
-        return nameless;
+    if (nameless != -EOPNOTSUPP && nameless != -EISDIR && nameless != -ENOENT && nameless != -EINVAL) return nameless;
     *has_name = true;
     return caf_create_named_file(folder, name);
 }
@@ -240,8 +239,9 @@ static long write_without_signal(int descriptor, const struct iovec *slices, int
     long result = write_up_to(descriptor, slices, count, offset, wanted, limit);
     int error = errno;
     if (result < 0 && error == EFBIG && !sigismember(&previous, SIGXFSZ)) {
+        // Without waiting: that is not interrupted.
         struct timespec now = {0};
-        while (sigtimedwait(&excess, NULL, &now) < 0 && errno == EINTR) {}
+        sigtimedwait(&excess, NULL, &now);
     }
     pthread_sigmask(SIG_SETMASK, &previous, NULL);
     errno = error;

@@ -66,7 +66,7 @@ static bool has_line(const char *text, const char *line) {
 static void read_uevent(const char *name, char *text, size_t capacity) {
     char path[64 + IF_NAMESIZE];
     text[0] = 0;
-    snprintf(path, sizeof path, "/sys/class/net/%.*s/uevent", IF_NAMESIZE - 1, name);
+    snprintf(path, sizeof path, "/sys/class/net/%s/uevent", name);
     int descriptor = caf_open_for_reading(path);
     if (descriptor < 0) return;
     long count = caf_read_at(descriptor, text, capacity - 1, 0);
@@ -76,7 +76,7 @@ static void read_uevent(const char *name, char *text, size_t capacity) {
 
 static bool has_entry(const char *name, const char *entry) {
     char path[80 + IF_NAMESIZE];
-    snprintf(path, sizeof path, "/sys/class/net/%.*s/%s", IF_NAMESIZE - 1, name, entry);
+    snprintf(path, sizeof path, "/sys/class/net/%s/%s", name, entry);
     PERFORM(CAF_CALL_INQUIRE, -1, 0, access(path, F_OK));
     return result == 0;
 }
