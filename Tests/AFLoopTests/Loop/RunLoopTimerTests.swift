@@ -76,6 +76,16 @@ struct RunLoopTimerTests {
         #expect(fired.withLock { $0 } == 0)
     }
 
+    @Test func `a timer of the main loop keeps no other one running`() async {
+        let ran = await onThread {
+            let timer = RunLoopTimer(in: .main, modes: ["kCFRunLoopDefaultMode", "com.example.modal"]) {}
+            defer { timer?.invalidate() }
+            return RunLoop.current.run(mode: .default, before: Date(timeIntervalSinceNow: 50))
+        }
+
+        #expect(!ran)
+    }
+
     @Test func `the last reference ends it`() async {
         let fired = Lock(0)
         await onThread {
