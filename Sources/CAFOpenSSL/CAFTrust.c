@@ -33,11 +33,11 @@ void caf_general_names_free(GENERAL_NAMES *names) { GENERAL_NAMES_free(names); }
 
 int caf_name_text(const X509_NAME *name, uint8_t *buffer, int capacity) {
     const unsigned long style = XN_FLAG_RFC2253 & ~(unsigned long)ASN1_STRFLGS_ESC_MSB;
+    // A name without entries prints nothing, which a memory BIO reports as an end.
+    if (X509_NAME_entry_count(name) == 0) return 0;
     BIO *bio = BIO_new(BIO_s_mem());
     int count = -1;
     if (bio && X509_NAME_print_ex(bio, name, 0, style) >= 0) count = BIO_read(bio, buffer, capacity);
-    // A name without entries prints nothing, which a memory BIO reports as an end.
-    if (count < 0 && bio && X509_NAME_entry_count(name) == 0) count = 0;
     BIO_free(bio);
     if (count < 0) ERR_clear_error();
     return count;
