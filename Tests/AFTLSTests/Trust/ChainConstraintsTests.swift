@@ -224,6 +224,7 @@ import Testing
 
         #expect(evaluation.failure?.reason == .weakKey)
         #expect(evaluation.failure?.message.contains("16384 bits") == true)
+        #expect(huge.pin == PublicKeyPin(publicKeyBytes: huge.publicKeyBytes))
         #expect(evaluation.failure?.depth == 0)
         #expect(above.failure?.reason == .weakKey)
         #expect(above.failure?.depth == 1)
