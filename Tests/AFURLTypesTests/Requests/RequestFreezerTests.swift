@@ -241,7 +241,7 @@ extension RequestFreezerTests {
         (["Range": "bytes=0-1"], [:], "identity"), ([:], ["Range": "bytes=0-1"], "identity"),
         ([:], ["Range": "bytes=0-1", "Accept-Encoding": "br"], "br"),
     ])
-    func `a part of a body is asked for as it is, unless somebody names a coding`(
+    func `a part of a body is asked for as it is, unless the session or the caller names a coding`(
         session: [String: String],
         own: [String: String],
         expected: String
