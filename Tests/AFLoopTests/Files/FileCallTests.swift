@@ -337,7 +337,10 @@ struct FileCallTests {
         mkdir(place.scratch.file("folder").path, 0o700)
         #expect(caf_lock_file(file) == 0 && caf_lock_file(file) == 0 && caf_lock_file(other) == -EWOULDBLOCK)
         caf_unlock_file(file)
-        #expect(caf_lock_file(other) == 0 && caf_close(other) == 0 && caf_lock_file(file) == 0)
+        #expect(caf_lock_file(other) == 0)
+        // Not by closing it: a process that another test starts just now has the file, too.
+        caf_unlock_file(other)
+        #expect(caf_close(other) == 0 && caf_lock_file(file) == 0)
         #expect(caf_unlink(folder, "folder") == -EISDIR && caf_remove_folder(folder, "file") == -ENOTDIR)
         #expect(caf_unlink(folder, "file") == 0 && caf_remove_folder(folder, "folder") == 0)
         #expect(caf_unlink(folder, "file") == -ENOENT && place.status("folder") == nil)
