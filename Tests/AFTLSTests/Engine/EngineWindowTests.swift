@@ -90,6 +90,8 @@ extension SecuredTests {
                 ERR_set_debug("file", 1, function)
                 withVaList([]) { ERR_vset_error(ERR_LIB_SSL, reason, nil, $0) }
             }
+            // Another test may have left some on this thread.
+            ERR_clear_error()
             for (function, concerns) in [("tls_parse_stoc_alpn", 1), ("tls_parse_stoc_sni", 0)] as [(String, Int32)] {
                 raise(function, SSL_R_BAD_EXTENSION)
                 raise("other", SSL_R_BAD_LENGTH)
