@@ -218,7 +218,7 @@ package enum RedirectRules {
             for field in request.contents.fields where question.policy.withholds(field.name) {
                 request.setValue(nil, forHTTPHeaderField: field.name)
             }
-            request.trailers = request.trailers?.without(question.policy.withholds)
+            request.trailers = request.trailers?.leavingOrigin(question.policy)
             // It names the former host.
             request.setValue(nil, forHTTPHeaderField: "Host")
             request = withoutSubprotocols(request)
@@ -237,7 +237,7 @@ package enum RedirectRules {
                 request.setValue(nil, forHTTPHeaderField: field.name)
             }
         }
-        if request.trailers == proposal.trailers { request.trailers = request.trailers?.without(policy.withholds) }
+        if request.trailers == proposal.trailers { request.trailers = request.trailers?.leavingOrigin(policy) }
         if request.value(forHTTPHeaderField: "Host") == proposal.value(forHTTPHeaderField: "Host") {
             request.setValue(nil, forHTTPHeaderField: "Host")
         }

@@ -17,10 +17,8 @@ import Foundation
 /// session connects. So does one without a body.
 public struct RequestTrailers: Sendable {
     /// The names, in the order in which they are sent.
-    public private(set) var names: [String]
+    public let names: [String]
     private let values: Values
-    /// Names that this request must not send: it has been redirected to another origin.
-    private var withheld: Set<String> = []
 
     private final class Values: Sendable {
         let make: @Sendable () -> [String: String]
@@ -48,19 +46,14 @@ public struct RequestTrailers: Sendable {
     }
 
     package func section() throws(RequestRejection) -> TrailerSection {
-        let (make, withheld) = (values.make, withheld)
-        guard !withheld.isEmpty else { return try TrailerSection(names: names, make: make) }
-        return try TrailerSection(names: names) {
-            make().filter { name, _ in !withheld.contains { HTTPText.isSameName($0, other: name) } }
-        }
+        try TrailerSection(names: names, make: values.make)
     }
 
-    /// Those of them that another origin may have; nil if there are none.
-    package func without(_ isSecret: (String) -> Bool) -> RequestTrailers? {
-        var trailers = self
-        trailers.withheld.formUnion(names.filter(isSecret))
-        trailers.names.removeAll(where: isSecret)
-        return trailers.names.isEmpty ? nil : trailers
+    /// Those that another origin may have under the policy; nil if there are none.
+    package func leavingOrigin(_ policy: RedirectPolicy) -> RequestTrailers? {
+        let kept = names.filter { !policy.withholds($0) }
+        guard !kept.isEmpty, kept.count < names.count else { return kept.isEmpty ? nil : self }
+        return RequestTrailers(kept) { [values] in values.make().filter { !policy.withholds($0.key) } }
     }
 }
 

@@ -152,6 +152,21 @@ struct RedirectRulesTests {
         #expect(set.allHTTPHeaderFields == own)
     }
 
+    @Test func `T-DUP-04 trailer fields that a delegate has set itself go where it leads, others as fields do`() throws
+    {
+        let policy = RedirectPolicy()
+        var known = URLRequest(url: try #require(URL(string: "http://a.test/")))
+        known.trailers = RequestTrailers("X-Sum", "X-Api-Key") { ["X-Sum": "9", "X-Api-Key": "canary"] }
+        #expect(RedirectRules.withoutSecrets(known, known: known, policy: policy).trailers?.names == ["X-Sum"])
+
+        var set = known
+        set.trailers = RequestTrailers("X-Api-Key") { ["X-Api-Key": "own"] }
+        #expect(RedirectRules.withoutSecrets(set, known: known, policy: policy).trailers == set.trailers)
+
+        known.trailers = RequestTrailers("X-Api-Key") { ["X-Api-Key": "canary"] }
+        #expect(RedirectRules.withoutSecrets(known, known: known, policy: policy).trailers == nil)
+    }
+
     @Test func `T-RED-08 T-WSS-23 subprotocols of a WebSocket go to no other origin`() throws {
         for location in ["http://a.test/b", "http://b.test/"] {
             var question = try question(

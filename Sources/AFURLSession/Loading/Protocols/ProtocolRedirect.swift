@@ -27,7 +27,7 @@ struct ProtocolRedirect {
             for field in request.contents.fields where policy.withholds(field.name) {
                 proposed.setValue(nil, forHTTPHeaderField: field.name)
             }
-            proposed.trailers = proposed.trailers?.without(policy.withholds)
+            proposed.trailers = proposed.trailers?.leavingOrigin(policy)
             proposed.setValue(nil, forHTTPHeaderField: "Host")
             proposed = RedirectRules.withoutSubprotocols(proposed)
         }

@@ -184,10 +184,8 @@ final class RedirectStep: LoadStep {
         let mayKeepBody =
             request.contents.method == memory.request.contents.method && !ProtocolRedirect.dropsBody(response)
             && !memory.hasDroppedBody
-        if !mayKeepBody, ["GET", "HEAD"].contains(request.contents.method) {
-            request.httpBody = nil
-            request.trailers = nil
-        }
+        if !mayKeepBody, ["GET", "HEAD"].contains(request.contents.method) { request.httpBody = nil }
+        if !mayKeepBody, request.httpBody == nil, request.bodyStream == nil { request.trailers = nil }
         var next = NextRequest(request, inPlaceOf: nil)
         next.keepsBody = mayKeepBody && !load.body.isReplaced(in: request)
         next.redirectLeavesOrigin = leavesOrigin

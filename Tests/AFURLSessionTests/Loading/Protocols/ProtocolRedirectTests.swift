@@ -278,6 +278,34 @@ struct ProtocolRedirectTests {
         #expect(server.requests.filter { $0.path == "/end" }.allSatisfy { $0.method == "GET" && $0.body.isEmpty })
     }
 
+    /// What follows a body goes where the body goes.
+    @Test(arguments: [
+        ("PUT", 307, "PUT task, X-Sum: 9"), ("PUT", 303, "PUT "), ("GET", 303, "GET "),
+    ])
+    func `T-DUP-04 trailer fields go along with the body, but for secrets, when a class redirects elsewhere`(
+        method: String,
+        status: Int,
+        expected: String
+    ) async throws {
+        server.route("*", "/echo") { request in
+            let fields = request.trailers.fields.map { ", \($0.name): \($0.value)" }.joined()
+            return .text("\(request.method) \(request.bodyText)\(fields)")
+        }
+        let target = server.url("/echo")
+        let first = StubSite { stub in
+            stub.redirect(to: target, status) { request in
+                request.httpMethod = method
+                (request.httpBody, request.httpBodyStream) = (nil, nil)
+            }
+        }
+        var request = URLRequest("PUT", first.url())
+        request.trailers = RequestTrailers("X-Sum", "X-Api-Key") { ["X-Sum": "9", "X-Api-Key": "secret"] }
+
+        let data = try await StubSite.session().upload(for: request, from: Data("task".utf8)).0
+
+        #expect(String(decoding: data, as: UTF8.self) == expected)
+    }
+
     /// The request that a class makes has the task's body, which the class may have read, another one, or none.
     @Test(arguments: [
         ("POST", 302, "none", "POST task"), ("PUT", 301, "none", "PUT task"), ("POST", 307, "none", "POST task"),
