@@ -41,14 +41,13 @@ package final class DelegateQueue: Sendable {
     /// The session's own dispatch queue, unless operations wait: what goes there would overtake them.
     var shortcut: DispatchQueue? {
         guard let own, let made = made.value else { return own }
-        return made.operationCount == 0 && !made.isSuspended ? own : nil
+        return made.isIdle ? own : nil
     }
 
     /// Whether no callback runs, or waits. Those of the session's own queue are not counted.
     var isIdle: Bool {
         guard !isOwn else { return false }
-        guard let made = made.value else { return true }
-        return made.operationCount == 0 && !made.isSuspended
+        return made.value?.isIdle ?? true
     }
 
     /// Whether the session or the program has needed the operation queue.
@@ -56,6 +55,9 @@ package final class DelegateQueue: Sendable {
 }
 
 extension OperationQueue {
+    /// An operation counts until it has finished.
+    fileprivate var isIdle: Bool { operationCount == 0 && !isSuspended }
+
     fileprivate static func serial(_ name: String, over queue: DispatchQueue? = nil) -> OperationQueue {
         let new = OperationQueue()
         new.name = name
