@@ -26,7 +26,7 @@ package struct CookieQuestion: Sendable {
 
     package var host: String { url.endpoint.host.text }
     var hostIsName: Bool { url.endpoint.host.kind == .name }
-    var isSecured: Bool { url.endpoint.scheme == .https }
+    var isSecured: Bool { url.endpoint.isSecured }
 
     /// The path as it is sent, without the query.
     package var path: ArraySlice<UInt8> { url.target.prefix { $0 != UInt8(ascii: "?") } }

@@ -70,7 +70,7 @@ package final class ProxyRoute: Sendable {
 
     /// Whether the proxy only passes bytes on.
     package func tunnels(to destination: Endpoint) -> Bool {
-        kind.isSOCKS || alwaysTunnels || destination.scheme == .https || proxy.tunnelsPlainHTTP
+        kind.isSOCKS || alwaysTunnels || destination.isSecured || proxy.tunnelsPlainHTTP
     }
 
     /// For messages. No secret is in it.

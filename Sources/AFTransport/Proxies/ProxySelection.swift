@@ -62,7 +62,7 @@ package struct ProxySelection: Sendable {
     /// The way to a server. Nil: straight to it.
     package func route(for endpoint: Endpoint) throws(ProxyConfigurationError) -> ProxyRoute? {
         if isEmpty { return nil }
-        let choice = endpoint.scheme == .https ? https : http
+        let choice = endpoint.isSecured ? https : http
         if choice.isDirect || isExcepted(endpoint) { return nil }
         switch choice {
         case .direct: return nil

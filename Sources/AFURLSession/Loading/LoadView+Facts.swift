@@ -124,7 +124,7 @@ extension LoadView {
 
     /// The same for a request to this place: nil without TLS, where there is nothing to decide.
     func trustJudge(for endpoint: Endpoint) -> TrustJudge? {
-        endpoint.scheme == .https ? trustJudge : nil
+        endpoint.isSecured ? trustJudge : nil
     }
 
     /// Under which judgement the load would accept a server, as far as that is known before there is a connection.
@@ -147,6 +147,6 @@ extension LoadView {
 
     /// Whether a delegate may decide about the server. A delegate that hands challenges on may have done so this time.
     func mayBeDecidedElsewhere(at endpoint: Endpoint) -> Bool {
-        endpoint.scheme == .https && challenges(of: endpoint)?.mayBeAsked == true
+        endpoint.isSecured && challenges(of: endpoint)?.mayBeAsked == true
     }
 }

@@ -125,6 +125,6 @@ extension Transfer {
     /// Whether a delegate decided about the connection's server: perhaps that of another task, if the connection is
     /// reused.
     var wasDecidedElsewhere: Bool {
-        request.endpoint.scheme == .https && times.connection?.handshake?.wasDecidedElsewhere != false
+        request.endpoint.isSecured && times.connection?.handshake?.wasDecidedElsewhere != false
     }
 }

@@ -31,11 +31,11 @@ extension SessionCore: DepartureRules {
     }
 
     private func isForbidden(_ endpoint: Endpoint) -> Bool {
-        endpoint.scheme == .http && security.hasEvaluator && security.forbidsPlainText(to: endpoint.host.text)
+        !endpoint.isSecured && security.hasEvaluator && security.forbidsPlainText(to: endpoint.host.text)
     }
 
     private func asksForTLS(_ endpoint: Endpoint) -> Bool {
-        guard endpoint.scheme == .http, let store = settings.transportSecurity else { return false }
+        guard !endpoint.isSecured, let store = settings.transportSecurity else { return false }
         return store.covers(endpoint.host, at: world.wallClock().seconds)
     }
 }

@@ -62,7 +62,7 @@ extension URLSession {
         let interceptors = request.interceptors(before: settings.interception.kept.interceptors)
         guard !interceptors.isEmpty else { return request }
         // Interceptors, and cookies, get the request as it is after the upgrade.
-        if let store = settings.transportSecurity, let endpoint = request.target?.endpoint, endpoint.scheme == .http,
+        if let store = settings.transportSecurity, let endpoint = request.target?.endpoint, !endpoint.isSecured,
             store.covers(endpoint.host, at: world.wallClock().seconds)
         {
             return nil

@@ -15,7 +15,7 @@ extension SessionCore {
 
     /// The kind of connection to an endpoint that no request names: the session's `User-Agent` goes to the proxy.
     func connectionKey(for endpoint: Endpoint, judgedBy judge: TrustJudge?) throws(LoadError) -> ConnectionKey {
-        let security = endpoint.scheme == .https ? currentSecurity() : nil
+        let security = endpoint.isSecured ? currentSecurity() : nil
         if judge == nil, settings.unixDomainSocketPath == nil, proxies.isEmpty {
             return ConnectionKey(endpoint: endpoint, security: security)
         }

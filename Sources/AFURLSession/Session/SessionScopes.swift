@@ -33,7 +33,7 @@ struct SessionScopes {
     ///   - word: Who may accept what the rules would not, or shows a certificate of the client.
     ///   - isProven: Whether the server's chain has passed the standard evaluation.
     func scope(of endpoint: Endpoint, under rules: SecurityContext?, word: Word, isProven: Bool) -> TrustScope {
-        let judgement = endpoint.scheme == .https ? judgement(by: rules, word: word, isProven: isProven) : .clear
+        let judgement = endpoint.isSecured ? judgement(by: rules, word: word, isProven: isProven) : .clear
         return reached(endpoint, scope: judgement.through(socketPath))
     }
 

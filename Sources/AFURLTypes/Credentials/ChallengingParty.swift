@@ -31,7 +31,7 @@ package struct ChallengingParty: Hashable, Sendable {
     /// endpoint: the connection cannot be read on the way, or the party is a proxy, which has no credentials but those
     /// it was configured with.
     var mayReceivePasswords: Bool {
-        isProxy || endpoint.scheme == .https || ChallengingParty.isLoopback(endpoint.host)
+        isProxy || endpoint.isSecured || ChallengingParty.isLoopback(endpoint.host)
     }
 
     private static func isLoopback(_ host: Endpoint.Host) -> Bool {

@@ -134,7 +134,7 @@ package enum RedirectRules {
         let policy = question.policy
         let (from, to) = (question.source.endpoint, target.endpoint)
         guard question.count < policy.maximumCount else { return .refuse(.tooMany(question.count)) }
-        if from.scheme == .https, to.scheme == .http, !policy.allowsPlainText { return .refuse(.plainText(to)) }
+        if from.isSecured, !to.isSecured, !policy.allowsPlainText { return .refuse(.plainText(to)) }
 
         let keepsBody = !change.dropsBody
         if keepsBody, case .once = question.body { return .refuse(.bodyIsGone(to)) }
@@ -170,7 +170,7 @@ package enum RedirectRules {
 
     package static func isSameOrigin(_ from: Endpoint, to: Endpoint, policy: RedirectPolicy) -> Bool {
         if from == to { return true }
-        return policy.keepsSecretsOnUpgrade && from.host == to.host && from.scheme == .http && to.scheme == .https
+        return policy.keepsSecretsOnUpgrade && from.host == to.host && !from.isSecured && to.isSecured
             && from.isDefaultPort && to.isDefaultPort
     }
 
@@ -263,7 +263,7 @@ extension URL {
     /// RFC 6797 §8.3: the port stays, unless it is that of http.
     package var withTLS: URL? {
         let text = RequestURL.httpText(ofWebSocket: absoluteString)
-        guard let endpoint = try? RequestURL(text).endpoint, endpoint.scheme == .http else { return nil }
+        guard let endpoint = try? RequestURL(text).endpoint, !endpoint.isSecured else { return nil }
         var bytes = Array(text.utf8)
         let start = "http://".utf8.count
         let end = bytes[start...].firstIndex { "/?#".utf8.contains($0) } ?? bytes.endIndex

@@ -63,7 +63,7 @@ public struct RedirectPolicy: Hashable, Sendable, Codable {
     /// A session adds no `Referer` by itself.
     public static func referer(from source: URL, to target: URL) -> String? {
         guard let url = try? RequestURL(source.absoluteString) else { return nil }
-        if url.endpoint.scheme == .https, !haveSameOrigin(source, target) { return nil }
+        if url.endpoint.isSecured, !haveSameOrigin(source, target) { return nil }
         return url.text
     }
 

@@ -44,6 +44,9 @@ package final class Endpoint: Sendable {
         self.init(scheme: scheme, host: parsed, port: port ?? scheme.defaultPort)
     }
 
+    /// Whether its connections have TLS. Asked here, since another module compares schemes through their witness table.
+    package var isSecured: Bool { scheme == .https }
+
     package var isDefaultPort: Bool { port == scheme.defaultPort }
 
     /// What stands in `Host`: no zone, brackets around IPv6, the port unless it is the scheme's own.

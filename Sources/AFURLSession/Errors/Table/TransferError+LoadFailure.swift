@@ -145,7 +145,7 @@ extension LoadFailure {
 
     /// Whether a server that waits for TLS may have answered like this to plain text.
     private static func mayBeTLS(_ kind: HTTP1Error.Kind, peer: Endpoint) -> Bool {
-        guard peer.scheme == .http, peer.port != 80 else { return false }
+        guard !peer.isSecured, peer.port != 80 else { return false }
         return switch kind {
         case .status, .closed(.beforeHead), .closed(.inHead): true
         default: false

@@ -18,7 +18,7 @@ struct ProtocolRedirect {
         var proposed = request.openingWebSocket(like: present)
         let (from, to) = (Place(present), Place(proposed))
         if case .http(let from) = from, case .http(let to) = to {
-            if from.scheme == .https, to.scheme == .http, !policy.allowsPlainText { throw .plainText(to) }
+            if from.isSecured, !to.isSecured, !policy.allowsPlainText { throw .plainText(to) }
             leavesOrigin = !RedirectRules.isSameOrigin(from, to: to, policy: policy)
         } else {
             leavesOrigin = from != to

@@ -29,7 +29,7 @@ final class CacheStep: LoadStep {
             // ready yet changes the head, but then the cache has no answer.
             if draft.body == nil, load.isPrepared(for: request) { return .withFields }
         }
-        let security = request.endpoint.scheme == .https ? session.currentSecurity() : nil
+        let security = request.endpoint.isSecured ? session.currentSecurity() : nil
         let isDecidedElsewhere = load.mayBeDecidedElsewhere(at: request.endpoint)
         let question = CacheQuestion(
             request: request,

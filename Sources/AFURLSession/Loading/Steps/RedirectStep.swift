@@ -92,7 +92,7 @@ final class RedirectStep: LoadStep {
             let (from, policy) = (pending.request.endpoint, load.redirectPolicy(of: present))
             if let url = request.url, let secured = load.session.withTLS(url, to: target.endpoint) {
                 request.url = secured
-            } else if from.scheme == .https, target.endpoint.scheme == .http, !policy.allowsPlainText {
+            } else if from.isSecured, !target.endpoint.isSecured, !policy.allowsPlainText {
                 return refuse(.plainText(target.endpoint), pending: pending)
             }
             leavesOrigin = !RedirectRules.isSameOrigin(from, to: target.endpoint, policy: policy)

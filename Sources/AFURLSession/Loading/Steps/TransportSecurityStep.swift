@@ -41,7 +41,7 @@ final class TransportSecurityStep: LoadStep {
     func learn(from head: ResponseHead, of transfer: Transfer, for owner: any RequestOwner) {
         let endpoint = transfer.request.endpoint
         // A 407 is the proxy's.
-        guard let store, endpoint.scheme == .https, !transfer.isRefusedByProxy(head) else { return }
+        guard let store, endpoint.isSecured, !transfer.isRefusedByProxy(head) else { return }
         let session = owner.session
         store.learn(
             head.headers,
