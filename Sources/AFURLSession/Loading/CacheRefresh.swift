@@ -38,10 +38,9 @@ final class CacheRefresh: TransferClient, RequestOwner {
     static func begin(_ request: WireRequest, hit: CacheHit, question: CacheQuestion, after load: Load) {
         let session = load.session
         // `beginRefresh` last: what it notes ends with the refresh (`deinit`), and behind it nothing may fail.
-        guard !session.isInvalidated, var key = try? session.connectionKey(for: request, judgedBy: nil),
+        guard !session.isInvalidated, let key = try? session.connectionKey(for: request, judgedBy: nil),
             session.beginRefresh(of: hit.entry.id)
         else { return }
-        key.follow(session.settings.link.terms(for: request.ownLimits))
         let refresh = CacheRefresh(hit: hit, question: question, security: key.security, load: load)
         let transfer = Transfer(
             request: request,

@@ -15,16 +15,12 @@ struct RequestSender {
 
     func send(_ draft: consuming RequestDraft) {
         guard let request = draft.wire.frozen else { return }
-        var key: ConnectionKey
+        let key: ConnectionKey
         do throws(LoadError) {
-            key = try session.connectionKey(for: request, judgedBy: load.trustJudge(for: request.endpoint))
+            key = try connectionKey(for: request)
         } catch {
             return fail(error, body: draft.body)
         }
-        if let route = key.route {
-            for step in session.steps.addingFields { key = step.address(key, by: route, for: request, of: load) }
-        }
-        key.follow(session.settings.link.terms(for: request.ownLimits))
         load.leaveTime()
         let transfer = Transfer(
             request: request,
@@ -51,6 +47,14 @@ struct RequestSender {
         start(transfer, with: request, draft: draft)
         // The task may have been suspended while it had no transfer.
         if load.isSuspended { load.transfer?.pause(.suspended) }
+    }
+
+    private func connectionKey(for request: WireRequest) throws(LoadError) -> ConnectionKey {
+        let key = try session.connectionKey(for: request, judgedBy: load.trustJudge(for: request.endpoint))
+        guard let route = key.route else { return key }
+        return session.steps.addingFields.reduce(key) { key, step in
+            step.address(key, by: route, for: request, of: load)
+        }
     }
 
     private func fail(_ error: LoadError, body: (any BodySource)?) {

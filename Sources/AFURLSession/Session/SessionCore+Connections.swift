@@ -7,10 +7,11 @@ extension SessionCore {
     /// - Parameter judge: Who answers challenges in place of the session's delegate.
     func connectionKey(for request: WireRequest, judgedBy judge: TrustJudge?) throws(LoadError) -> ConnectionKey {
         var key = try connectionKey(for: request.endpoint, judgedBy: judge)
-        if request.opensWebSocket, let route = key.route { key = key.led(by: route.tunnelling) }
-        guard let route = key.route, route.tunnels(to: request.endpoint) else { return key }
-        let named = proxies.naming(route, by: request)
-        return named === route ? key : key.led(by: named)
+        key.follow(settings.link.terms(for: request.ownLimits))
+        guard var route = key.route else { return key }
+        if request.opensWebSocket { route = route.tunnelling }
+        if route.tunnels(to: request.endpoint) { route = proxies.naming(route, by: request) }
+        return key.route === route ? key : key.led(by: route)
     }
 
     /// The kind of connection to an endpoint that no request names: the session's `User-Agent` goes to the proxy.
