@@ -181,7 +181,7 @@ package final class ConnectionPool: TurnEndTarget, TimerTarget {
 
     private func host(for key: ConnectionKey) -> HostPool? {
         // Most programs talk to one host at a time, and comparing a key is several times cheaper than hashing it.
-        if let lastHost, lastHost.key == key { return lastHost }
+        if let lastHost, lastHost.serves(key) { return lastHost }
         lastHost = hosts[key] ?? makeHost(for: key)
         return lastHost
     }

@@ -177,6 +177,8 @@ final class HostPool: ConnectionAttemptClient, ConnectionOwner {
 
     // MARK: - What the machine decides
 
+    func serves(_ key: ConnectionKey) -> Bool { self.key == key }
+
     /// Neither requests nor connections are left.
     var isEmpty: Bool { machine.isEmpty }
     var census: PoolCensus { PoolCensus(connections: machine.connections, idle: machine.idle.count) }
