@@ -29,8 +29,11 @@ let package = Package(
         .executable(name: "afnet", targets: ["afnet"]),
     ],
     traits: [
-        .trait(name: "Brotli", description: "Decodes bodies coded with br, with libbrotlidec (libbrotli-dev)."),
-        .trait(name: "Zstd", description: "Decodes bodies coded with zstd, with libzstd (libzstd-dev)."),
+        .trait(
+            name: "Brotli",
+            description: "Bodies coded with br, with libbrotlidec and libbrotlienc (libbrotli-dev)."
+        ),
+        .trait(name: "Zstd", description: "Bodies coded with zstd, with libzstd (libzstd-dev)."),
     ],
     targets: [
         // MARK: C at the edge
@@ -195,7 +198,7 @@ let package = Package(
             name: "afnet-torture",
             dependencies: [
                 "AFBase", "AFTorture", "AFFaults", "AFImages", "AFNetworking", "AFURLSession", "AFLoop", "AFTLS",
-                "AFNetworkingTesting", "CAFLibraryFaults", "CAFImageFixtures",
+                "AFTransport", "AFNetworkingTesting", "CAFLibraryFaults", "CAFImageFixtures",
             ],
             path: "Tests/Torture",
             swiftSettings: strict

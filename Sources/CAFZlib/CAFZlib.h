@@ -8,10 +8,10 @@
 
 // The formats zlib tells apart by the sign and the size of its window argument.
 typedef enum {
-    CAF_INFLATE_GZIP = 15 + 16,
-    CAF_INFLATE_ZLIB = 15,
-    CAF_INFLATE_RAW = -15,
-} caf_inflate_format;
+    CAF_FORMAT_GZIP = 15 + 16,
+    CAF_FORMAT_ZLIB = 15,
+    CAF_FORMAT_RAW = -15,
+} caf_zlib_format;
 
 typedef struct {
     size_t consumed;
@@ -59,11 +59,11 @@ static inline caf_zlib_result caf_inflate(z_stream *stream, const void *input, s
     return caf_zlib_step(stream, input, input_count, output, output_count, inflate, Z_NO_FLUSH);
 }
 
-// Deflate with nothing around it, in a window of 9 to 15 bits. NULL if there is no memory.
-static inline z_stream *caf_deflate_make(int window_bits) {
+// NULL if there is no memory. A negative number is a window of deflate with nothing around it, of 9 to 15 bits.
+static inline z_stream *caf_deflate_make(int format) {
     z_stream *stream = (z_stream *)calloc(1, sizeof(z_stream));
     if (stream != NULL &&
-        deflateInit2(stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, -window_bits, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
+        deflateInit2(stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, format, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
         free(stream);
         return NULL;
     }

@@ -19,6 +19,10 @@ package protocol BodySource: AnyObject {
     /// The channel has taken `count` of the ready bytes.
     func consume(_ count: Int)
 
+    /// How much of the content, as its owner gave it, has left with the bytes that the channel has taken. Nil: so many
+    /// bytes, since the content has no coding.
+    var contentSent: Int64? { get }
+
     /// False if `rewind` is sure to fail.
     var mayReplay: Bool { get }
 
@@ -28,6 +32,10 @@ package protocol BodySource: AnyObject {
 
     /// Releases everything. Idempotent; the source calls nothing back afterwards.
     func close()
+}
+
+extension BodySource {
+    package var contentSent: Int64? { nil }
 }
 
 package enum BodyStep {
@@ -55,6 +63,8 @@ package enum BodyFailure: Error, Sendable {
     case noStream
     /// The delegate has no stream to send the body again.
     case exhausted
+    /// There is no memory for its coding.
+    case coding(ContentCoding)
     /// The fields behind the body cannot be sent.
     case trailers(RequestRejection)
 }

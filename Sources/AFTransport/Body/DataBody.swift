@@ -8,10 +8,17 @@ package final class DataBody: BodySource {
 
     package var client: (any BodyClient)?
     private let data: Data
+    private let contentLength: Int?
     @exclusivity(unchecked) private var sent = 0
 
-    package init(_ data: Data) {
+    /// - Parameter contentLength: How long the content was before it was coded.
+    package init(_ data: Data, contentLength: Int? = nil) {
         self.data = data
+        self.contentLength = contentLength
+    }
+
+    package var contentSent: Int64? {
+        contentLength.map { Int64(Double($0) * (Double(sent) / Double(max(data.count, 1)))) }
     }
 
     package func next() -> BodyStep { sent < data.count ? .ready : .end }

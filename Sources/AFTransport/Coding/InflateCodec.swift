@@ -23,12 +23,12 @@ final class InflateCodec: ContentCodec {
         into output: UnsafeMutableRawBufferPointer
     ) throws(ContentFailure) -> CodecStep {
         if let stream { return try inflate(stream, input: input, output: output) }
-        if coding == .gzip { return try inflate(try make(CAF_INFLATE_GZIP), input: input, output: output) }
+        if coding == .gzip { return try inflate(try make(CAF_FORMAT_GZIP), input: input, output: output) }
         guard let first = held ?? input.first, let second = held == nil ? input.dropFirst().first : input.first else {
             held = held ?? input.first
             return CodecStep(consumed: input.count, produced: 0)
         }
-        let stream = try make(InflateCodec.isZlib(first, second: second) ? CAF_INFLATE_ZLIB : CAF_INFLATE_RAW)
+        let stream = try make(InflateCodec.isZlib(first, second: second) ? CAF_FORMAT_ZLIB : CAF_FORMAT_RAW)
         if held != nil {
             // One byte of deflate makes no output: the shortest code of a literal and the bits before it are longer.
             _ = try withUnsafeBytes(of: first) { first throws(ContentFailure) in
@@ -43,7 +43,7 @@ final class InflateCodec: ContentCodec {
         first & 0x0F == 8 && first >> 4 <= 7 && (Int(first) << 8 | Int(second)).isMultiple(of: 31)
     }
 
-    private func make(_ format: caf_inflate_format) throws(ContentFailure) -> UnsafeMutablePointer<z_stream> {
+    private func make(_ format: caf_zlib_format) throws(ContentFailure) -> UnsafeMutablePointer<z_stream> {
         guard let made = caf_inflate_make(Int32(format.rawValue)) else { throw .noMemory(coding) }
         stream = made
         return made

@@ -259,6 +259,7 @@ package final class Transfer: PoolClient, DeadlineClient {
         times.sideHeads = nil
         times.requestHeadBytes = 0
         times.requestBodyBytes = 0
+        times.requestContentBytes = 0
         observer?.acquired(connection.made, isReused: connection.isReused)
         noteProgress()
     }
@@ -306,8 +307,9 @@ package final class Transfer: PoolClient, DeadlineClient {
         noteProgress()
         guard bodyBytes > 0 else { return }
         times.requestBodyBytes += Int64(bodyBytes)
+        times.requestContentBytes = body?.contentSent ?? times.requestBodyBytes
         observer?.bytesSent(total: times.requestBodyBytes)
-        client?.transferSentBody(self, total: times.requestBodyBytes)
+        client?.transferSentBody(self, total: times.requestContentBytes)
     }
 
     func requestSent() {

@@ -18,6 +18,8 @@ package struct TransferTimes: Sendable {
     package var isReused = false
     package var requestHeadBytes: Int64 = 0
     package var requestBodyBytes: Int64 = 0
+    /// The same before a coding made them fewer.
+    package var requestContentBytes: Int64 = 0
     package var responseHeadBytes: Int64 = 0
     package var responseBodyBytes: Int64 = 0
     /// 0 if the body had no coding to undo.

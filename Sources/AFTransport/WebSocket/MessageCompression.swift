@@ -26,7 +26,7 @@ final class MessageDeflater {
     ///
     /// - Returns: False if zlib fails, for lack of memory.
     func deflate(_ piece: UnsafeRawBufferPointer, isLast: Bool, to packed: inout [UInt8]) -> Bool {
-        guard let stream = stream ?? caf_deflate_make(Int32(windowBits)) else { return false }
+        guard let stream = stream ?? caf_deflate_make(-Int32(windowBits)) else { return false }
         self.stream = stream
         let flush = isLast ? Z_SYNC_FLUSH : Z_NO_FLUSH
         var (rest, isDone, hasFailed) = (piece, false, false)

@@ -39,6 +39,13 @@ import Testing
             phase: .preparing,
             code: .requestBodyStreamExhausted
         ),
+        Row(
+            error: .body(.coding(.gzip)),
+            reason: .body,
+            detail: .memory,
+            phase: .sending,
+            code: .requestBodyStreamExhausted
+        ),
         Row(error: .impossibleSocketPath, reason: .request, phase: .preparing, code: .badURL),
         Row(
             error: .dial(.unresolved(ResolutionFailure(kind: .notFound, message: "no such host")), DialReport()),

@@ -38,6 +38,30 @@ package enum Coded {
         return result
     }
 
+    /// What a complete gzip or zlib stream holds; nil if the bytes are none, or others follow it.
+    package static func plain(_ coded: Data, atMost limit: Int = 64 << 20) -> Data? {
+        var stream = z_stream()
+        var result = Data(count: limit)
+        // 32 more than the window: the stream says itself which of both it is.
+        let format = MAX_WBITS + 32
+        let isWhole = withUnsafeMutablePointer(to: &stream) { stream in
+            inflateInit2_(stream, format, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size))
+            defer { inflateEnd(stream) }
+            return coded.withUnsafeBytes { input in
+                result.withUnsafeMutableBytes { output in
+                    stream.pointee.next_in = UnsafeMutablePointer(
+                        mutating: input.baseAddress?.assumingMemoryBound(to: UInt8.self)
+                    )
+                    stream.pointee.avail_in = uInt(input.count)
+                    stream.pointee.next_out = output.baseAddress?.assumingMemoryBound(to: UInt8.self)
+                    stream.pointee.avail_out = uInt(output.count)
+                    return inflate(stream, Z_FINISH) == Z_STREAM_END && stream.pointee.avail_in == 0
+                }
+            }
+        }
+        return isWhole ? result.prefix(Int(stream.total_out)) : nil
+    }
+
     /// `gibibytes` of zeros in a megabyte for each, made of one block over and over.
     package static func bomb(gibibytes: Int) -> Data {
         let block = deflate(Data(count: 1 << 20), .raw, 9, flush: Z_FULL_FLUSH)

@@ -45,6 +45,12 @@ extension LoadFailure {
                     + "delegate gave no new one.",
                 advice: "Answer urlSession(_:task:needNewBodyStream:), or upload from a file or from memory."
             )
+        case .coding(let coding):
+            self.init(
+                .bodyMemory,
+                phase: .sending,
+                message: "\(Self.sending(peer))there is no memory for its \(coding.rawValue) coding."
+            )
         case .trailers(let rejection):
             self.init(
                 .requestHeader,

@@ -111,6 +111,7 @@ extension LoadFailure.Kind {
     static let proxyMalformed = Self(.proxy, detail: .malformed, code: .cannotConnectToHost)
 
     static let bodyStream = Self(.body, detail: .stream, code: .requestBodyStreamExhausted)
+    static let bodyMemory = Self(.body, detail: .memory, code: .requestBodyStreamExhausted)
     static let bodyLength = Self(.body, detail: .length, code: .requestBodyStreamExhausted)
     static let bodyExhausted = Self(.body, detail: .exhausted, code: .requestBodyStreamExhausted)
 
