@@ -50,3 +50,34 @@ package enum ContentCoding: String, Sendable {
         return nil
     }
 }
+
+extension ContentCoding {
+    /// Whether a server takes content with this coding, as its `Accept-Encoding` says (RFC 9110 §12.5.3). Nil without the
+    /// field.
+    package func isAccepted(by headers: HTTPHeaders) -> Bool? {
+        var (isNamed, isElse, hasField): (Bool?, Bool?, Bool) = (nil, nil, false)
+        headers.forEach { name, value in
+            guard ByteScanning.equalsIgnoringCase(name, lowercase: "accept-encoding") else { return }
+            hasField = true
+            ByteScanning.forEachListElement(of: value) { element in
+                var scanner = FieldScanner(element)
+                guard let name = scanner.token() else { return }
+                let accepts = !ContentCoding.hasNoWeight(&scanner)
+                if ContentCoding(name) == self { isNamed = accepts }
+                if name.elementsEqual("*".utf8) { isElse = accepts }
+            }
+        }
+        return hasField ? isNamed ?? isElse ?? false : nil
+    }
+
+    /// Whether a member of a list has the weight 0 (§12.4.2).
+    private static func hasNoWeight(_ scanner: inout FieldScanner) -> Bool {
+        scanner.skipBlanks()
+        guard scanner.take(UInt8(ascii: ";")) else { return false }
+        scanner.skipBlanks()
+        guard scanner.loweredToken() == "q", scanner.take(UInt8(ascii: "=")), let weight = scanner.token() else {
+            return false
+        }
+        return weight.allSatisfy { $0 == UInt8(ascii: "0") || $0 == UInt8(ascii: ".") }
+    }
+}
