@@ -37,16 +37,62 @@ package final class WireRequest: Sendable {
         package let isStreamed: Bool
         /// What follows its last chunk.
         package let trailers: TrailerSection?
+        /// The coding that the caller asks for; nil also if the content has one already.
+        package let coding: ContentCoding?
+        /// How long the content is as the caller gives it; nil if that is not known, and if there is none.
+        package let length: Int?
+        /// How the content is coded, once that is decided.
+        package private(set) var coded: Coded?
 
-        package init(data: Data?, framing: RequestFraming, isStreamed: Bool, trailers: TrailerSection? = nil) {
+        package enum Coded: Sendable {
+            /// In advance.
+            case whole(Data)
+            /// While it is sent.
+            case onTheWay
+        }
+
+        package init(
+            data: Data?,
+            framing: RequestFraming,
+            isStreamed: Bool,
+            trailers: TrailerSection? = nil,
+            coding: ContentCoding? = nil
+        ) {
             self.data = data
             self.framing = framing
             self.isStreamed = isStreamed
             self.trailers = trailers
+            self.coding = coding
+            length = if case .length(let length) = framing { length } else { data?.count }
         }
 
-        /// What `Content-Length` says; nil when the request has none.
-        package var length: Int? { if case .length(let length) = framing { length } else { nil } }
+        /// The same coded; nil: without a coding.
+        fileprivate init(_ body: Body, coded: Coded?) {
+            data = body.data
+            isStreamed = body.isStreamed
+            trailers = body.trailers
+            length = body.length
+            coding = coded == nil ? nil : body.coding
+            self.coded = coded
+            framing =
+                switch coded {
+                case nil: body.framing
+                case .whole(let data) where body.trailers == nil: .length(data.count)
+                case .whole, .onTheWay: .chunked
+                }
+        }
+
+        /// What goes on the wire, as far as it is in memory.
+        package var content: Data? {
+            switch coded {
+            case nil: data
+            case .whole(let data): data
+            case .onTheWay: nil
+            }
+        }
+
+        /// Whether there is nothing to do before it can be sent.
+        package var isReady: Bool { !isStreamed && coding == nil }
         /// It goes out in chunks, since its length is not known.
         package var isChunked: Bool { if case .chunked = framing { true } else { false } }
     }
@@ -107,11 +153,25 @@ package final class WireRequest: Sendable {
     /// All fields as HTTP/1.1 sends them, with those that follow from the rest of the request.
     package var sentFields: HTTPHeaders { HeadWriter.fields(of: head, framing: body.framing) }
 
+    /// The same with its content in a coding.
+    package func coded(as coding: ContentCoding, _ coded: Body.Coded) -> WireRequest {
+        var head = head
+        head.fields.append("Content-Encoding", value: coding.rawValue)
+        return with(Body(body, coded: coded), head: head)
+    }
+
+    /// The same with its content as it is, whatever the caller asks for.
+    package var uncoded: WireRequest { with(Body(body, coded: nil), head: head) }
+
+    private func with(_ body: Body, head: RequestHead) -> WireRequest {
+        WireRequest(head: head, body: body, terms: terms, location: location, defaults: defaults)
+    }
+
     /// The same with a change of its head.
     package func changing(_ change: (inout RequestHead) -> Void) -> WireRequest {
         var head = head
         change(&head)
-        return WireRequest(head: head, body: body, terms: terms, location: location, defaults: defaults)
+        return with(body, head: head)
     }
 }
 

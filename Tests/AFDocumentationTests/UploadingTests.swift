@@ -93,6 +93,20 @@ import Testing
         #expect(requests.last?.path == "/store" && requests.last?.bodyByteCount == 7)
     }
 
+    @Test func `a body is made shorter`() async throws {
+        let (session, collector) = (site.session, site.url("/store"))
+
+        var request = URLRequest(url: collector)
+        request.httpMethod = "POST"
+        request.httpBody = Data(String(repeating: "a line of a log\n", count: 10_000).utf8)
+        request.bodyCoding = .gzip
+        let (_, response) = try await session.data(for: request)
+
+        #expect((response as? HTTPURLResponse)?.statusCode == 200)
+        let received = try #require(site.server.requests.last)
+        #expect(received.headers["Content-Encoding"] == "gzip" && received.bodyByteCount < 1000)
+    }
+
     @Test func `an answer is read as it comes, and fields follow a body`() async throws {
         let session = site.session
         let content = Data("content".utf8)

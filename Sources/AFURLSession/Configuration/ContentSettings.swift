@@ -1,4 +1,5 @@
 import AFTransport
+public import AFURLTypes
 
 /// The settings of a session for coded bodies.
 struct ContentSettings: Sendable {
@@ -7,6 +8,7 @@ struct ContentSettings: Sendable {
     static let highestRatio = 100_000
 
     var decodes = true
+    var bodyCoding = BodyCoding.identity
     var maximumRatio = ContentSettings.usualRatio
 
     var limits: ContentDecoder.Limits {
@@ -21,6 +23,13 @@ extension URLSessionConfiguration {
     public var decodesContent: Bool {
         get { self[\.content.decodes] }
         set { self[\.content.decodes] = newValue }
+    }
+
+    /// What makes the bodies of requests shorter on their way, unless a request has a
+    /// ``/AFURLTypes/URLRequest/bodyCoding`` of its own. `identity`, that is nothing: ``BodyCoding`` says why.
+    public var bodyCoding: BodyCoding {
+        get { self[\.content.bodyCoding] }
+        set { self[\.content.bodyCoding] = newValue }
     }
 
     /// How many times longer a body may become by decoding its content coding, once 16 MiB of it were decoded. 250.

@@ -21,12 +21,54 @@ final class BodyPreparer: StreamProvider {
 
     /// Calls back once, in a later turn.
     func prepare(_ body: TaskBody, of request: WireRequest, done: @escaping (Prepared) -> Void) {
+        open(body, of: request) { [weak load] prepared in
+            done(prepared.map { request, body in load?.coded(body, of: request) ?? (request, body) })
+        }
+    }
+
+    private func open(_ body: TaskBody, of request: WireRequest, done: @escaping (Prepared) -> Void) {
         switch body {
         case .file(let url): openFile(url, done: done)
         case .streamed:
             supplyStream { [self] in openStream($0 ?? load?.presentRequest?.bodyStream, for: request, done: done) }
-        case .request, .data: openStream(load?.presentRequest?.bodyStream, for: request, done: done)
+        case .request, .data:
+            if let data = request.body.data { return openData(data, of: request, done: done) }
+            openStream(load?.presentRequest?.bodyStream, for: request, done: done)
         }
+    }
+
+    // MARK: - Memory
+
+    /// The longest body that is coded as a whole, so that the server is told its length.
+    private static let longestWhole = 1 << 20
+
+    /// A body that is in memory has to be prepared if it may be coded.
+    private func openData(_ data: Data, of request: WireRequest, done: @escaping (Prepared) -> Void) {
+        let body = DataBody(data)
+        let loop = platform.loop
+        guard data.count <= BodyPreparer.longestWhole, let coding = load?.coding(for: request) else {
+            let bound = LoopBound(confined: { done(.success((request, body))) }, on: loop)
+            return loop.enqueue { bound.value() }
+        }
+        let bound = LoopBound(confined: done, on: loop)
+        platform.workers.sharedWorker().run {
+            let coded = Result { () throws(ContentFailure) in
+                try ContentEncoder(coding).encode(data, before: .end)
+            }
+            loop.enqueue { bound.value(Self.prepared(data, of: request, as: coding, coded)) }
+        }
+    }
+
+    private static func prepared(
+        _ data: Data,
+        of request: WireRequest,
+        as coding: ContentCoding,
+        _ result: Result<[UInt8], ContentFailure>
+    ) -> Prepared {
+        guard case .success(let bytes) = result else { return .failure(.transfer(.body(.coding(coding)))) }
+        guard bytes.count < data.count else { return .success((request.uncoded, DataBody(data))) }
+        let coded = Data(bytes)
+        return .success((request.coded(as: coding, .whole(coded)), DataBody(coded, contentLength: data.count)))
     }
 
     // MARK: - Streams
@@ -116,5 +158,25 @@ final class BodyPreparer: StreamProvider {
         } catch {
             return .failure(.rejected(error))
         }
+    }
+}
+
+extension Load {
+    /// The coding for the body of a request about to leave; nil if its server has refused codings.
+    func coding(for request: WireRequest) -> ContentCoding? {
+        request.body.coding.flatMap { session.codingRefusals.contains(request.endpoint) ? nil : $0 }
+    }
+
+    /// A body as it is to be sent, which may have been sent to another server before: coded on the way, or as it is.
+    func coded(_ body: any BodySource, of request: WireRequest) -> (request: WireRequest, body: any BodySource) {
+        guard request.body.coded == nil else { return (request, body) }
+        let former = body as? EncodedBody
+        let coding = request.head.version == .http11 ? coding(for: request) : nil
+        if let coding, former?.coding == coding { return (request.coded(as: coding, .onTheWay), body) }
+        let content = former?.surrenderContent() ?? body
+        guard let coding else { return (request, content) }
+        let (workers, loop) = (session.world.platform.workers, session.loop)
+        let coded = EncodedBody(content, coding: coding, worker: workers.sharedWorker(), on: loop)
+        return (request.coded(as: coding, .onTheWay), coded)
     }
 }

@@ -16,8 +16,8 @@
 /// **An outcome** (a response, or a failure) passes:
 ///
 /// ```
-/// (cache, TLS and cookies learn) ▸ credentials ▸ cache ▸ redirects ▸ TLS ▸ connectivity ▸ interceptors ▸ (decode) ▸
-/// (the task) ▸ (store)
+/// (cache, TLS and cookies learn) ▸ credentials ▸ cache ▸ redirects ▸ body coding ▸ TLS ▸ connectivity ▸ interceptors ▸
+/// (decode) ▸ (the task) ▸ (store)
 /// ```
 ///
 /// They learn from what the network answers only. The first step that wants the outcome decides, and the later
@@ -28,6 +28,7 @@
 /// | credentials | 401, 407, or the tunnel's 407 | TLS |
 /// | cache | a 304 came, but the stored response cannot be used | TLS |
 /// | redirects | 3xx | protocol classes |
+/// | body coding | 415: the server does not take the coding of the request's body | TLS |
 /// | TLS | the host came to ask for TLS before the request left | TLS |
 /// | connectivity | there was no network | TLS |
 /// | interceptors | another attempt | interceptors, and TLS after them if the former body goes again |
@@ -43,6 +44,7 @@
 /// |---|---|---|
 /// | begin | `RequestPreparer.begin` | the time of the task begins, and a download looks for its part: once for each task |
 /// | route | `RequestSender`, `SessionCore.connectionKey` | the proxy of the request that leaves, as the steps have made it; a proxy that may not be used ends the task |
+/// | body coding | `BodyPreparer`, `RequestSender` | of a body that is about to be opened, on a worker |
 /// | the ban on clear text | in TLS; in `Departure` once more | what has changed since TLS was asked holds at the first byte |
 /// | decode | `Load.codedBody` | of the response that is the task's only: no step sees a body |
 /// | store | `ResponseKeeper` | when the body is complete and the task's delegate admits it |
@@ -52,6 +54,7 @@ extension LoadSteps {
     init(
         for settings: SessionSettings,
         proven: ProvenCredentials,
+        refusals: BodyCodingRefusals,
         asksRegisteredClasses: Bool,
         in world: World
     ) {
@@ -84,7 +87,7 @@ extension LoadSteps {
         }
         addingFields.append(credentials)
 
-        judging = [credentials, cache, RedirectStep()]
+        judging = [credentials, cache, RedirectStep(), BodyCodingStep(refusals)]
         if settings.transportSecurity != nil { judging.append(security) }
         if settings.waitsForConnectivity { judging.append(ConnectivityStep()) }
         judging.append(interceptors)

@@ -76,7 +76,7 @@ struct RequestSender {
         if let body = draft.body { return sendAgain(body, of: request, with: transfer) }
         guard !load.isPrepared(for: request) else {
             let request = draft.hasFields ? request : load.addingStepFields(to: request)
-            return transfer.start(request, priority: load.priority, body: request.body.data.map(DataBody.init))
+            return transfer.start(request, priority: load.priority, body: request.body.data.map { DataBody($0) })
         }
         guard let task = load.handle else { return }
         transfer.prepare()
@@ -86,6 +86,7 @@ struct RequestSender {
     }
 
     private func sendAgain(_ body: any BodySource, of request: WireRequest, with transfer: Transfer) {
+        let (request, body) = load.coded(body, of: request)
         transfer.prepare()
         body.rewind { failure in
             guard transfer === load.transfer else { return body.close() }

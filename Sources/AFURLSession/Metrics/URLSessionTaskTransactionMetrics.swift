@@ -65,8 +65,8 @@ public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
     public let countOfRequestHeaderBytesSent: Int64
     /// Bytes of the request body sent, without what a transfer coding adds.
     public let countOfRequestBodyBytesSent: Int64
-    /// Bytes of the request body sent. The same as ``countOfRequestBodyBytesSent``: request bodies are not coded.
-    public var countOfRequestBodyBytesBeforeEncoding: Int64 { countOfRequestBodyBytesSent }
+    /// Bytes of the request body sent, as they were before ``/AFURLTypes/URLRequest/bodyCoding``.
+    public let countOfRequestBodyBytesBeforeEncoding: Int64
     /// Bytes of the response head received, interim responses included.
     public let countOfResponseHeaderBytesReceived: Int64
     /// Bytes of the response body received, transfer coding removed.
@@ -128,6 +128,7 @@ public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
         responseEndDate = dates.responseEnd
         countOfRequestHeaderBytesSent = times.requestHeadBytes
         countOfRequestBodyBytesSent = times.requestBodyBytes
+        countOfRequestBodyBytesBeforeEncoding = times.requestContentBytes
         countOfResponseHeaderBytesReceived = times.responseHeadBytes
         countOfResponseBodyBytesReceived = times.responseBodyBytes
         countOfResponseBodyBytesAfterDecoding = times.bodyBytesAfterDecoding

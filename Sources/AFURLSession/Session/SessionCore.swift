@@ -28,6 +28,7 @@ final class SessionCore {
     @exclusivity(unchecked) private var appliedRules: UInt64
     let security: SessionSecurity
     let proxies: SessionProxies
+    let codingRefusals = BodyCodingRefusals()
     /// The steps of the session's loads.
     let steps: LoadSteps
     /// The events for the monitors; nil without monitors.
@@ -95,7 +96,13 @@ final class SessionCore {
             var generator = SystemRandomNumberGenerator()
             return (0..<16).map { _ in UInt8.random(in: 0...255, using: &generator) }
         }
-        steps = LoadSteps(for: settings, proven: proven, asksRegisteredClasses: asksRegisteredClasses, in: world)
+        steps = LoadSteps(
+            for: settings,
+            proven: proven,
+            refusals: codingRefusals,
+            asksRegisteredClasses: asksRegisteredClasses,
+            in: world
+        )
         requestTimeout = settings.requestTimeout
         resourceTimeout = settings.resourceTimeout
         self.rules = rules

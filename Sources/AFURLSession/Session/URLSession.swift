@@ -145,7 +145,11 @@ public final class URLSession: NSObject, Sendable {
         let settings = configuration.settings
         self.world = world
         self.settings = settings
-        headers = HeaderDefaults(additionalHeaders: settings.additionalHeaders, decodes: settings.content.decodes)
+        headers = HeaderDefaults(
+            additionalHeaders: settings.additionalHeaders,
+            decodes: settings.content.decodes,
+            bodyCoding: settings.content.bodyCoding
+        )
         self.callbackQueue = callbackQueue
         let inPlace = callbackQueue.isOwn && settings.callsBackOnNetworkThread ? LoopExecutor() : nil
         callbacks =

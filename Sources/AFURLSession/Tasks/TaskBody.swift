@@ -59,7 +59,7 @@ indirect enum TaskBody: Sendable {
     /// Whether there is nothing to do before a connection is chosen.
     func isPrepared(for request: WireRequest) -> Bool {
         switch self {
-        case .request, .data: !request.body.isStreamed
+        case .request, .data: request.body.isReady
         case .file, .streamed: false
         }
     }
@@ -68,10 +68,7 @@ indirect enum TaskBody: Sendable {
     func expectedLength(_ own: OwnRequest) -> Int64 {
         if case .file = self { return NSURLSessionTransferSizeUnknown }
         guard let request = own.frozen else { return 0 }
-        return switch request.body.framing {
-        case .none: 0
-        case .length(let length): Int64(length)
-        case .chunked: NSURLSessionTransferSizeUnknown
-        }
+        if case .none = request.body.framing { return 0 }
+        return request.body.length.map(Int64.init) ?? NSURLSessionTransferSizeUnknown
     }
 }

@@ -102,7 +102,8 @@ package enum RequestFreezer {
             data: ownBody(of: contents, plan: plan),
             framing: framing,
             isStreamed: isStreamed,
-            trailers: trailers
+            trailers: trailers,
+            coding: hasBody ? coding(of: contents, in: head, defaults: defaults) : nil
         )
         return try wireRequest(head, body: body, contents: contents, webSocket: webSocket, url: url, defaults: defaults)
     }
@@ -150,6 +151,17 @@ package enum RequestFreezer {
             )
         }
         return complete
+    }
+
+    /// What is said of the bytes of a body would not hold of the coded ones.
+    private static func coding(
+        of contents: URLRequest.Contents,
+        in head: RequestHead,
+        defaults: HeaderDefaults
+    ) -> ContentCoding? {
+        guard let coding = contents.wire.bodyCoding.map(\.coding) ?? defaults.bodyCoding else { return nil }
+        let names = ["Content-Encoding", "Content-Range", "Content-MD5", "Content-Digest", "Repr-Digest", "Digest"]
+        return names.contains { head.fields.contains($0) } ? nil : coding
     }
 
     private static func ownBody(of contents: URLRequest.Contents, plan: BodyPlan) -> Data? {
@@ -203,12 +215,19 @@ extension HeaderDefaults {
     /// Adds a `User-Agent` with the name of this program, and an `Accept-Encoding` with the codings that the session
     /// can decode.
     ///
-    /// - Parameter decodes: False for no `Accept-Encoding`.
-    package convenience init(additionalHeaders: [String: String], decodes: Bool = true) {
+    /// - Parameters:
+    ///   - decodes: False for no `Accept-Encoding`.
+    ///   - bodyCoding: What makes the bodies of requests shorter that do not say so themselves.
+    package convenience init(
+        additionalHeaders: [String: String],
+        decodes: Bool = true,
+        bodyCoding: BodyCoding = .identity
+    ) {
         self.init(
             additionalHeaders: additionalHeaders,
             userAgent: Self.userAgent,
-            contentCodings: decodes ? ContentCoding.accepted : nil
+            contentCodings: decodes ? ContentCoding.accepted : nil,
+            bodyCoding: bodyCoding.coding
         )
     }
 

@@ -17,7 +17,8 @@ package struct RequestTerms: Hashable, Sendable {
         let addsStoredCookies: Bool
         let mainDocument: String?
         let withheldFields: Set<String>
-        // Archives of former versions lack these three.
+        // Archives of former versions lack these four.
+        let bodyCoding: BodyCoding?
         let keepsCoding: Bool?
         let sendsBodyWithAnyMethod: Bool?
         let hints: RequestHints?
@@ -38,6 +39,7 @@ package struct RequestTerms: Hashable, Sendable {
             addsStoredCookies: wire.addsStoredCookies,
             mainDocument: contents.cookies.mainDocumentURL?.absoluteString,
             withheldFields: wire.withheld,
+            bodyCoding: wire.bodyCoding,
             keepsCoding: wire.keepsCoding ? true : nil,
             sendsBodyWithAnyMethod: wire.sendsBodyWithAnyMethod ? true : nil,
             hints: contents.hints == .usual ? nil : contents.hints.value,
@@ -78,6 +80,7 @@ package struct RequestTerms: Hashable, Sendable {
             contents.cookies.mainDocumentURL = rest.mainDocument.flatMap { URL(string: $0) }
             contents.wire.value.addsStoredCookies = rest.addsStoredCookies
             contents.wire.value.withheld = Set(rest.withheldFields.map(ASCII.lowered))
+            contents.wire.value.bodyCoding = rest.bodyCoding
             contents.wire.value.keepsCoding = rest.keepsCoding ?? false
             contents.wire.value.sendsBodyWithAnyMethod = rest.sendsBodyWithAnyMethod ?? false
             contents.wire.value.version = rest.usesHTTP10 ? .http10 : .http11

@@ -61,6 +61,30 @@ extension URLRequest {
         set { change { $0.wire.value.trailers = newValue } }
     }
 
+    /// What makes the body shorter on its way. Nil, the default: the session's
+    /// ``/AFURLSession/URLSessionConfiguration/bodyCoding``, which is none.
+    ///
+    /// ```swift
+    /// var request = URLRequest(url: collector)
+    /// request.httpMethod = "POST"
+    /// request.httpBody = Data(String(repeating: "a line of a log\n", count: 10_000).utf8)
+    /// request.bodyCoding = .gzip
+    /// let (_, response) = try await session.data(for: request)
+    /// ```
+    ///
+    /// A body in memory of at most 1 MiB is coded before it is sent, and goes as it is if that does not make it shorter.
+    /// Longer ones, files and streams are coded while they are sent, and go in chunks; in a request of HTTP/1.0, which has
+    /// no chunks, they go as they are. A worker codes, and not the network thread.
+    ///
+    /// If the server answers 415 and names in `Accept-Encoding` which codings it takes, and this is none of them (RFC 9110
+    /// §15.5.16), the session sends the request again as it is, and all others to that origin.
+    ///
+    /// Progress counts the bytes that you gave, as do `countOfBytesSent` and `countOfBytesExpectedToSend`.
+    public var bodyCoding: BodyCoding? {
+        get { contents.wire.bodyCoding }
+        set { change { $0.wire.value.bodyCoding = newValue } }
+    }
+
     /// Whether the session sends the request as one of HTTP/1.0, for servers that misread HTTP/1.1. False by default.
     /// Its connection serves no other request, and a body needs a length that is known beforehand.
     public var usesHTTP10: Bool {
@@ -99,6 +123,8 @@ package struct WireForm: Sendable, Hashable {
     package var webSocket: WebSocketHandshake?
     /// The fields behind its body.
     package var trailers: RequestTrailers?
+    /// What makes its body shorter, if it says so itself.
+    package var bodyCoding: BodyCoding?
 }
 
 /// The same in the space of a reference: nearly every request keeps the defaults.
@@ -116,6 +142,8 @@ package enum OwnWire: Sendable, Hashable {
     package var webSocket: WebSocketHandshake? { if case .own(let form) = self { form.webSocket } else { nil } }
 
     package var trailers: RequestTrailers? { if case .own(let form) = self { form.trailers } else { nil } }
+
+    package var bodyCoding: BodyCoding? { if case .own(let form) = self { form.bodyCoding } else { nil } }
 
     package var keepsCoding: Bool { if case .own(let form) = self { form.keepsCoding } else { false } }
 

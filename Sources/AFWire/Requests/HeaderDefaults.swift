@@ -21,6 +21,8 @@ package final class HeaderDefaults: Sendable {
     package let hostField: [UInt8]?
     /// What requests with a body expect of the server.
     let expectation: [UInt8]?
+    /// What makes the bodies of requests shorter that do not say so themselves.
+    package let bodyCoding: ContentCoding?
     package let rejection: RequestRejection?
     private let recent = Lock<RecentFields?>(nil)
 
@@ -44,10 +46,16 @@ package final class HeaderDefaults: Sendable {
     ///   - additionalHeaders: the configuration's fields.
     ///   - userAgent: for requests when the configuration has none; products, see ``UserAgent``.
     ///   - contentCodings: what `Accept-Encoding` says when the configuration has none; nil for no such field.
+    ///   - bodyCoding: what makes the bodies of requests shorter that do not say so themselves.
     ///
     /// There is no default `Accept-Language`: the bytes of a request shall not depend on the environment of the
     /// process. The AFNetworking layer adds it, as the original does.
-    package init(additionalHeaders: [String: String], userAgent: String, contentCodings: String? = nil) {
+    package init(
+        additionalHeaders: [String: String],
+        userAgent: String,
+        contentCodings: String? = nil,
+        bodyCoding: ContentCoding? = nil
+    ) {
         var builder = Builder()
         for (name, value) in additionalHeaders.sorted(by: { $0.key < $1.key }) { builder.add(name, value: value) }
         builder.addUnlessPresent("User-Agent", value: userAgent)
@@ -58,6 +66,7 @@ package final class HeaderDefaults: Sendable {
         closesConnection = builder.closesConnection
         hostField = builder.hostField
         expectation = builder.expectation
+        self.bodyCoding = bodyCoding
         rejection = builder.rejection
     }
 
@@ -69,6 +78,7 @@ package final class HeaderDefaults: Sendable {
         closesConnection = defaults.closesConnection
         hostField = nil
         expectation = isLeftOut("Expect") ? nil : defaults.expectation
+        bodyCoding = defaults.bodyCoding
         rejection = defaults.rejection
     }
 

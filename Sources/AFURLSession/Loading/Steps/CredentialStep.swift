@@ -34,7 +34,7 @@ final class CredentialStep: LoadStep {
         if isRepeated, load.memory?.authentication == nil { return }
         let exchange = isRepeated ? load.memory?.authentication?.exchange : nil
         let present = exchange ?? self.exchange(of: request, load: load)
-        let values = values(for: present, body: request.body.data, load: load)
+        let values = values(for: present, body: request.body.content, load: load)
         load.memory?.authentication?.exchange = present
         if let value = values.authorization { fields.append("Authorization", value: value) }
         if let value = values.proxyAuthorization { fields.append("Proxy-Authorization", value: value) }
@@ -84,7 +84,7 @@ final class CredentialStep: LoadStep {
     }
 
     private func mayHashBody(of request: WireRequest) -> Bool {
-        if let body = request.body.data { return body.count <= CredentialStep.longestHashedBody }
+        if let body = request.body.content { return body.count <= CredentialStep.longestHashedBody }
         return !request.body.isStreamed && request.body.length ?? 0 == 0
     }
 
