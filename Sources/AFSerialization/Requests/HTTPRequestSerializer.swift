@@ -105,6 +105,12 @@ open class HTTPRequestSerializer: NSObject, URLRequestSerialization, @unchecked 
         set { change { $0.timeout = newValue } }
     }
 
+    /// `URLRequest.bodyCoding` of requests, if set. Nil: the session's configuration decides.
+    open var bodyCoding: BodyCoding? {
+        get { snapshot.bodyCoding }
+        set { change { $0.bodyCoding = newValue } }
+    }
+
     /// The methods, in capitals, whose parameters go into the query; those of others go into the body. GET, HEAD and
     /// DELETE.
     open var httpMethodsEncodingParametersInURI: Set<String> {

@@ -11,6 +11,7 @@ struct RequestSettings: Sendable {
     var usesPipelining: Bool?
     var networkServiceType: URLRequest.NetworkServiceType?
     var timeout: TimeInterval?
+    var bodyCoding: BodyCoding?
     var headers = DefaultHeaders.standard {
         didSet { fields = URLRequest.SharedFields(headers) }
     }
@@ -40,6 +41,7 @@ struct RequestSettings: Sendable {
         if let usesPipelining { request.httpShouldUsePipelining = usesPipelining }
         if let networkServiceType { request.networkServiceType = networkServiceType }
         if let timeout { request.timeoutInterval = timeout }
+        if let bodyCoding { request.bodyCoding = bodyCoding }
     }
 
     /// The request with the header fields that it lacks.
@@ -123,6 +125,7 @@ extension RequestSettings {
         static let usesPipelining = "HTTPShouldUsePipelining"
         static let networkServiceType = "networkServiceType"
         static let timeout = "timeoutInterval"
+        static let bodyCoding = "bodyCoding"
         static let methodsInURI = "HTTPMethodsEncodingParametersInURI"
     }
 
@@ -152,6 +155,10 @@ extension RequestSettings {
         handlesCookies = coder.truth(forKey: Key.handlesCookies)
         usesPipelining = coder.truth(forKey: Key.usesPipelining)
         if coder.containsValue(forKey: Key.timeout) { timeout = coder.decodeDouble(forKey: Key.timeout) }
+        if coder.containsValue(forKey: Key.bodyCoding) {
+            let name = coder.decodeObject(of: NSString.self, forKey: Key.bodyCoding)
+            bodyCoding = (name as String?).flatMap(BodyCoding.init)
+        }
     }
 
     /// All but the query block, which is code.
@@ -166,6 +173,7 @@ extension RequestSettings {
         if let handlesCookies { coder.encode(handlesCookies, forKey: Key.handlesCookies) }
         if let usesPipelining { coder.encode(usesPipelining, forKey: Key.usesPipelining) }
         if let timeout { coder.encode(timeout, forKey: Key.timeout) }
+        if let bodyCoding { coder.encode(bodyCoding.rawValue as NSString, forKey: Key.bodyCoding) }
     }
 }
 

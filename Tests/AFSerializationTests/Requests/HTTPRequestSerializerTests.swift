@@ -243,7 +243,7 @@ struct HTTPRequestSerializerTests {
         #expect(serializer.allowsCellularAccess && serializer.httpShouldHandleCookies)
         #expect(!serializer.httpShouldUsePipelining && serializer.timeoutInterval == 60)
         #expect(serializer.cachePolicy == .useProtocolCachePolicy && serializer.networkServiceType == .default)
-        #expect(serializer.stringEncoding == .utf8)
+        #expect(serializer.stringEncoding == .utf8 && serializer.bodyCoding == nil)
         #expect(serializer.httpMethodsEncodingParametersInURI == ["GET", "HEAD", "DELETE"])
 
         let request = try serializer.get(nil)
@@ -260,6 +260,7 @@ struct HTTPRequestSerializerTests {
         serializer.httpShouldUsePipelining = false
         serializer.networkServiceType = .default
         serializer.timeoutInterval = 60
+        serializer.bodyCoding = .identity
 
         let request = try serializer.get(nil)
 
@@ -268,6 +269,7 @@ struct HTTPRequestSerializerTests {
             request.contents.explicitTimeout == 60 && request.contents.explicitCachePolicy == .useProtocolCachePolicy
         )
         #expect(request.contents.explicitPipelining == false && request.contents.limits.value.serviceType == 0)
+        #expect(request.bodyCoding == .identity)
     }
 
     @Test("a request that is serialized keeps its own fields")

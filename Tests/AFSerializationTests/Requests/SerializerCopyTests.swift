@@ -34,6 +34,7 @@ struct SerializerCopyTests {
         serializer.httpShouldUsePipelining = true
         serializer.networkServiceType = .background
         serializer.timeoutInterval = 7.5
+        serializer.bodyCoding = .gzip
         serializer.setValue("é", forHTTPHeaderField: "X-Test")
         serializer.setValue(nil, forHTTPHeaderField: "User-Agent")
         serializer.httpMethodsEncodingParametersInURI = ["GET", "PURGE"]
@@ -43,7 +44,7 @@ struct SerializerCopyTests {
         let requests = try [one, other].map { try $0.get(["a": "b"]) }
         return one.stringEncoding == other.stringEncoding && one.httpRequestHeaders == other.httpRequestHeaders
             && one.httpMethodsEncodingParametersInURI == other.httpMethodsEncodingParametersInURI
-            && requests[0] == requests[1]
+            && requests[0] == requests[1] && one.bodyCoding == other.bodyCoding
             && requests[0].contents.explicitTimeout == requests[1].contents.explicitTimeout
             && requests[0].contents.explicitCachePolicy == requests[1].contents.explicitCachePolicy
             && requests[0].contents.limits.value.serviceType == requests[1].contents.limits.value.serviceType
