@@ -28,6 +28,8 @@ extension URLSessionTask {
         command.socketPath = session.settings.unixDomainSocketPath
         // Any length does: `curl` finds the real one out.
         let plan = RequestFreezer.BodyPlan.length(command.sendsBytes ? 1 : 0)
+        var request = request
+        request.trailers = nil
         guard let frozen = try? RequestFreezer.freeze(request, defaults: defaults(for: request), plan: plan) else {
             return command
         }

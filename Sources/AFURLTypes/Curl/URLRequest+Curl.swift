@@ -6,7 +6,8 @@ extension URLRequest {
     /// line breaks.
     ///
     /// A body that is text and no longer than 64 KiB stands in the command. If it is not text, `printf` makes it from
-    /// the numbers of its bytes, through a pipe. The command reads a longer body, or a stream, from standard input.
+    /// the numbers of its bytes, through a pipe. The command reads a longer body, or a stream, from standard input. It sends
+    /// the body as it is, whatever its ``bodyCoding``, and no ``trailers``, for which `curl` has no option.
     /// ``/AFURLSession/URLSessionTask/curlCommand(masksSecrets:followsRedirects:sensitiveFields:)`` also has what a
     /// session adds.
     ///

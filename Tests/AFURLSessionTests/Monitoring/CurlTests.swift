@@ -45,5 +45,17 @@ extension MonitoringTests {
             #expect(try Shell.parsed(file.curlCommand()).words.contains("@/tmp/it's here"))
             session.invalidateAndCancel()
         }
+
+        @Test func `a command has the body as it is, and no word of fields behind it`() throws {
+            let session = URLSession.loopback { $0.bodyCoding = .gzip }
+            var request = URLRequest("PUT", try #require(URL(string: "http://a.test/")), body: Data("body".utf8))
+            request.trailers = RequestTrailers("X-Sum") { ["X-Sum": "9"] }
+
+            let words = try Shell.parsed(session.dataTask(with: request).curlCommand()).words
+
+            #expect(words.contains("body"))
+            #expect(!words.contains { $0.hasPrefix("Trailer") || $0.contains("chunked") || $0.contains("Encoding") })
+            session.invalidateAndCancel()
+        }
     }
 }
