@@ -140,7 +140,11 @@ final class Conversation {
         request.timeoutInterval = Double(plan.idleTimeout)
         request.setValue(plan.nonce, forHTTPHeaderField: "X-Nonce")
         request.setValue(Conversation.secret(plan.session, plan.host), forHTTPHeaderField: "X-Secret")
-        if plan.upload > 0 { request.httpBody = Data(plan.uploadBody) }
+        if plan.upload > 0 {
+            request.httpBody = Data(plan.uploadBody)
+            if plan.isCoded { request.bodyCoding = .gzip }
+            if plan.hasTrailer { request.trailers = RequestTrailers("X-Sum") { ["X-Sum": plan.nonce] } }
+        }
         let member = members[plan.session]
         let identifier = plan.number
         let task =

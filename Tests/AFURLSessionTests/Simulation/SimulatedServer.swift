@@ -98,7 +98,7 @@ final class SimulatedServer {
     private func completed(_ request: VirtualRequest, _ plan: TaskPlan, _ behaviour: Behaviour, _ client: ServerEnd) {
         // RFC 9110 §15.5.9: who says 408 has not acted on the request.
         if behaviour != .requestTimeout { book.note(plan.nonce) { $0.complete += 1 } }
-        if request.body != plan.uploadBody { book.report("\(plan.nonce): the upload arrived altered") }
+        if request.content != plan.uploadBody { book.report("\(plan.nonce): the upload arrived altered") }
         // The answer has been given before. Whether the client stopped sending or had
         // sent everything already decides whether this place is ever reached.
         if behaviour == .early, plan.upload > 0 { return client.connection.isAnswered = true }
@@ -113,5 +113,13 @@ final class SimulatedServer {
         book.note(plan.nonce) { $0.answered.append(status) }
         client.connection.isAnswered = true
         client.connection.isRetired = retires
+    }
+}
+
+extension VirtualRequest {
+    /// The body without its coding; nil if that is damaged.
+    fileprivate var content: [UInt8]? {
+        guard headers.contains("Content-Encoding") else { return body }
+        return Coded.plain(Data(body), atMost: 1 << 20).map(Array.init)
     }
 }

@@ -20,6 +20,10 @@ struct TaskPlan {
     let answersAfter: Int
     /// The delegate wants nothing of it.
     let refuses: Bool
+    /// The upload is coded on its way.
+    let isCoded: Bool
+    /// A field follows the upload.
+    let hasTrailer: Bool
     /// What is done to it, in milliseconds after its start.
     let interventions: [(after: Int, what: Intervention)]
 
@@ -80,6 +84,8 @@ extension TaskPlan {
             startsAt: random.pick(0...random.pick([0, 50, 5000])),
             answersAfter: random.chance(70) ? 0 : random.pick(0...3000),
             refuses: !size.isCalm && random.chance(4),
+            isCoded: random.chance(30),
+            hasTrailer: random.chance(20),
             interventions: interventions(size, &random)
         )
     }

@@ -3,11 +3,13 @@ import AFLoop
 import AFNetworking
 import AFNetworkingTesting
 import AFTorture
+import AFTransport
 import Foundation
 
 extension Scenario {
     /// Bodies that are sent.
-    static let upload = Uploads.plain + Uploads.streamed + Uploads.expecting + Uploads.replayed + Uploads.managed
+    static let upload =
+        Uploads.plain + Uploads.streamed + Uploads.coded + Uploads.expecting + Uploads.replayed + Uploads.managed
 }
 
 private enum Uploads {
@@ -82,6 +84,65 @@ private enum Uploads {
             stage.demandBodies(body, at: "/store", of: server)
         },
     ]
+
+    // MARK: - Coded, and with trailer fields
+
+    static let coded: [Scenario] = [
+        Scenario(.upload, "coded-bytes-with-a-trailer") { stage in
+            let server = try server(on: stage)
+            let session = stage.session(again: server.url("/again"))
+            var request = URLRequest("POST", server.url("/store"), body: body)
+            request.bodyCoding = .gzip
+            await stage.load(request, in: session)
+            request.trailers = RequestTrailers("X-Sum") { ["X-Sum": "9"] }
+            await stage.load(request, in: session)
+            demandCoded(body, of: server, on: stage)
+            let trailers = server.requests.filter(\.isComplete).dropFirst().map { $0.trailers["X-Sum"] }
+            stage.demand(trailers.allSatisfy { $0 == "9" }, "a body without its trailer")
+        },
+        Scenario(.upload, "coded-file-refused") { stage in
+            let server = try stage.server { server in
+                server.route("POST", "/store") { request in
+                    guard request.headers["Content-Encoding"] != nil else { return .text("\(request.bodyByteCount)") }
+                    return ServerReply.text("no").status(415).header("Accept-Encoding", "identity")
+                }
+            }
+            let file = try stage.file("body", holding: body)
+            let session = stage.session(again: server.url("/again"))
+            await stage.step("upload") {
+                var request = URLRequest("POST", server.url("/store"))
+                request.bodyCoding = .gzip
+                let (data, _) = try await session.upload(for: request, fromFile: file)
+                stage.demand(data == Data("\(size)".utf8), "another length")
+            }
+            demandCoded(body, of: server, on: stage)
+        },
+    ]
+
+    /// Each body that came whole has this content, in a coding or not.
+    private static func demandCoded(_ content: Data, of server: TestServer, on stage: Stage) {
+        for request in server.requests where request.isComplete && request.path == "/store" {
+            let isCoded = request.headers["Content-Encoding"] != nil
+            let found: Data? = isCoded ? stage.spare { decoded(request.body) } : request.body
+            stage.demand(found == content, "\(request.bodyByteCount) bytes that are not the \(content.count)")
+        }
+    }
+
+    private static func decoded(_ coded: Data) -> Data? {
+        guard let decoder = try? ContentDecoder(codings: [.gzip], limits: ContentDecoder.Limits(ratio: 250)) else {
+            return nil
+        }
+        let page = UnsafeMutableRawBufferPointer.allocate(byteCount: ContentDecoder.pieceSize, alignment: 64)
+        defer { page.deallocate() }
+        return coded.withUnsafeBytes { bytes -> Data? in
+            var (input, content, work) = (bytes, Data(), Int.max)
+            while let step = try? decoder.step(&input, into: page, work: &work) {
+                guard case .piece(let count) = step else { break }
+                content.append(contentsOf: page.prefix(count))
+            }
+            return (try? decoder.finish()) == nil ? nil : content
+        }
+    }
 
     // MARK: - Asking first
 
