@@ -25,6 +25,7 @@ let package = Package(
         example("FirstRequest", client),
         example("PinnedClient", client, servers),
         example("Downloader", client, servers),
+        example("LogShipper", client, servers),
         example("LinkChecker", client, servers),
         example("PinRotation", client, servers),
         example("TestingYourCode", client, servers),
@@ -33,8 +34,8 @@ let package = Package(
         .testTarget(
             name: "ExamplesTests",
             dependencies: [
-                "Demo", "Downloader", "ImageGallery", "LinkChecker", "PinnedClient", "PinRotation", "TestingYourCode",
-                client, servers,
+                "Demo", "Downloader", "ImageGallery", "LinkChecker", "LogShipper", "PinnedClient", "PinRotation",
+                "TestingYourCode", client, servers,
             ],
             path: "Tests",
             swiftSettings: strict
