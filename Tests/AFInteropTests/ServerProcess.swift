@@ -55,6 +55,32 @@ final class ServerProcess {
         return server
     }
 
+    /// Apache, which takes the coding from the bodies of requests and passes them on to a server.
+    static func apache(to server: URL) async throws -> ServerProcess {
+        let apache = try ServerProcess("apache2")
+        let folder = apache.folder.path
+        let modules = ["mpm_event", "authz_core", "filter", "deflate", "proxy", "proxy_http"]
+        let configuration = """
+            ServerName localhost
+            ServerRoot \(folder)
+            PidFile \(folder)/pid
+            ErrorLog \(folder)/error.log
+            Listen 127.0.0.1:\(apache.port)
+            \(modules.map { "LoadModule \($0)_module /usr/lib/apache2/modules/mod_\($0).so" }.joined(separator: "\n"))
+            <Location "/">
+              SetInputFilter DEFLATE
+              ProxyPass "\(server.absoluteString)"
+            </Location>
+            """
+        let file = apache.folder.appendingPathComponent("apache.conf")
+        try Data(configuration.utf8).write(to: file)
+        // One process: workers would outlive it, and hold open what tells that it has ended.
+        apache.process.arguments = ["-f", file.path, "-X"]
+        try apache.process.run()
+        try await apache.wait { apache.accepts }
+        return apache
+    }
+
     /// A program for Node, which is given the port to listen on.
     static func node(_ program: String) async throws -> ServerProcess {
         let server = try ServerProcess("node")
@@ -128,9 +154,14 @@ final class ServerProcess {
         try #require(isReady(), "the server does not start: \(output)")
     }
 
-    private static func find(_ program: String) throws -> URL {
+    /// Whether a test of this program should run: where all servers are required, it fails without it.
+    static func has(_ program: String) -> Bool { Server.areAllRequired || place(of: program) != nil }
+
+    private static func find(_ program: String) throws -> URL { try #require(place(of: program)) }
+
+    private static func place(of program: String) -> URL? {
         let path = (ProcessInfo.processInfo.environment["PATH"] ?? "") + ":/usr/sbin:/sbin"
         let places = path.split(separator: ":").map { URL(fileURLWithPath: String($0)).appendingPathComponent(program) }
-        return try #require(places.first { FileManager.default.isExecutableFile(atPath: $0.path) })
+        return places.first { FileManager.default.isExecutableFile(atPath: $0.path) }
     }
 }
