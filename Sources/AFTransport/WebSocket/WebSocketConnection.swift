@@ -18,15 +18,25 @@ package protocol WebSocketClient: AnyObject {
 /// What the owner of a WebSocket decides about it.
 package struct WebSocketTerms: Sendable {
     /// The most bytes of a message that is received.
-    package var messageLimit = 1 << 20
+    package var messageLimit: Int
     /// How often to ask the server whether it is there. Nil: never.
-    package var pingInterval: LoopInterval?
+    let pingInterval: LoopInterval?
     /// How long the server may take for the answer.
-    package var pongPatience = LoopInterval(.seconds(10))
+    let pongPatience: LoopInterval
     /// How long the server may take to answer our Close frame, and to close the connection then.
-    package var closePatience = LoopInterval(.seconds(5))
+    package let closePatience: LoopInterval
 
-    package init() {}
+    package init(
+        messageLimit: Int,
+        pingInterval: LoopInterval?,
+        pongPatience: LoopInterval,
+        closePatience: LoopInterval
+    ) {
+        self.messageLimit = messageLimit
+        self.pingInterval = pingInterval
+        self.pongPatience = pongPatience
+        self.closePatience = closePatience
+    }
 }
 
 /// Speaks the WebSocket protocol on a connection that a handshake has opened (RFC 6455). Confined to its loop.
@@ -92,7 +102,9 @@ package final class WebSocketConnection: ChannelHandler {
         outbox = WebSocketOutbox(compression: agreement.compression, random: random)
         channel.handler = self
         channel.probePeer()
-        if terms.pingInterval != nil { keepAlive = makeKeepAlive(terms) }
+        if let interval = terms.pingInterval {
+            keepAlive = makeKeepAlive(every: interval, patience: terms.pongPatience)
+        }
     }
 
     /// Why nothing more is sent.
@@ -153,7 +165,8 @@ package final class WebSocketConnection: ChannelHandler {
             completion?(refusal)
             return
         }
-        if keepAlive == nil { keepAlive = makeKeepAlive(WebSocketTerms()) }
+        // The program decides how long it waits for the answers to its pings.
+        if keepAlive == nil { keepAlive = makeKeepAlive(every: nil, patience: LoopInterval(.zero)) }
         keepAlive?.ping(completion)
     }
 
@@ -317,10 +330,8 @@ package final class WebSocketConnection: ChannelHandler {
 
     // MARK: - Time
 
-    private func makeKeepAlive(_ terms: WebSocketTerms) -> WebSocketKeepAlive {
-        WebSocketKeepAlive(every: terms.pingInterval, patience: terms.pongPatience, on: platform.loop) {
-            [weak self] in self?.obey($0)
-        }
+    private func makeKeepAlive(every interval: LoopInterval?, patience: LoopInterval) -> WebSocketKeepAlive {
+        WebSocketKeepAlive(every: interval, patience: patience, on: platform.loop) { [weak self] in self?.obey($0) }
     }
 
     private func obey(_ order: WebSocketKeepAlive.Order) {

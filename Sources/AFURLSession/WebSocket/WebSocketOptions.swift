@@ -51,12 +51,12 @@ public struct WebSocketOptions: Sendable, Hashable {
     }
 
     var terms: WebSocketTerms {
-        var terms = WebSocketTerms()
-        terms.messageLimit = maximumMessageSize
-        terms.pingInterval = pingInterval.map(LoopInterval.init)
-        terms.pongPatience = LoopInterval(pongTimeout)
-        terms.closePatience = LoopInterval(closeTimeout)
-        return terms
+        WebSocketTerms(
+            messageLimit: maximumMessageSize,
+            pingInterval: pingInterval.map(LoopInterval.init),
+            pongPatience: LoopInterval(pongTimeout),
+            closePatience: LoopInterval(closeTimeout)
+        )
     }
 
     var handshake: WebSocketHandshake {

@@ -32,12 +32,27 @@ import Glibc
 
     init() throws {
         channel = try ScriptedChannel()
-        connection = WebSocketConnection(
+        connection = Self.connect(channel, client, in: world)
+    }
+
+    private static func connect(
+        _ channel: ScriptedChannel,
+        _ client: Client,
+        in world: TransferWorld,
+        compression: WebSocketCompression? = nil,
+        pingInterval: LoopInterval? = nil
+    ) -> WebSocketConnection {
+        WebSocketConnection(
             channel,
             secured: nil,
             early: [],
-            agreement: WebSocketHandshake.Agreement(subprotocol: nil, compression: nil),
-            terms: WebSocketTerms(),
+            agreement: WebSocketHandshake.Agreement(subprotocol: nil, compression: compression),
+            terms: WebSocketTerms(
+                messageLimit: 1000,
+                pingInterval: pingInterval,
+                pongPatience: LoopInterval(.seconds(10)),
+                closePatience: LoopInterval(.seconds(5))
+            ),
             platform: world.makePlatform(),
             random: { 0 },
             client: client
