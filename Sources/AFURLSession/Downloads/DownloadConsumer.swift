@@ -261,12 +261,12 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
         case .failure(let failure): return failed(failure, for: owner)
         }
         let action = take(.written, for: owner)
-        guard action == .goOn || action == .catchUp || action == .flush else { return }
+        guard action == .goOn || action == .flush else { return }
         inFlight = 0
         announce(Int64(count), of: owner)
         if action == .flush { return flush(owner) }
         weigh(owner)
-        if action == .catchUp, machine.state != .behind { owner.downloadWaits(false) }
+        if machine.state != .behind { owner.downloadWaits(false) }
     }
 
     private func failed(_ failure: FileFailure, for owner: any DownloadOwner) {

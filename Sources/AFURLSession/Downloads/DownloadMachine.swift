@@ -161,10 +161,8 @@ struct DownloadMachine {
         case writeAll
         /// Let the peer wait.
         case pause
-        /// Say how much is gathered.
-        case goOn
         /// Say how much is gathered, and let the peer send if that is less than may wait.
-        case catchUp
+        case goOn
         /// Fail the load: the server broke its word.
         case breakOff
         /// Write what is left, or say that nothing is.
@@ -257,12 +255,11 @@ struct DownloadMachine {
         case (.writing, .little), (.writing, .waited), (.behind, .waited): (.writeLater, state)
         case (.writing, .enough): (.wait, .writing)
         case (.writing, .tooMuch): (.pause, .behind)
-        case (.writing, .written): (.goOn, .gathering)
 
         // The peer stops after what it has sent.
         case (.behind, .tooMuch): (.wait, .behind)
-        case (.behind, .written): (.catchUp, .gathering)
 
+        case (.writing, .written), (.behind, .written): (.goOn, .gathering)
         case (.writing, .diskFailed), (.behind, .diskFailed): (.fail, .gathering)
 
         case (.gathering, .end), (.skipping, .end): (.flush, .flushing)

@@ -50,7 +50,7 @@
         waited        x                   x                     x              x                   writeAll>writing     writeLater       writeLater        x
         broken        x                   x                     x              x                   breakOff             breakOff         breakOff          x
         end           x                   x                     x              x                   flush>flushing       wait>flushing    wait>flushing     flush>flushing
-        written       x                   x                     x              x                   x                    goOn>gathering   catchUp>gathering x
+        written       x                   x                     x              x                   x                    goOn>gathering   goOn>gathering   x
         flushed       x                   x                     x              x                   x                    x                x                 x
         named         x                   x                     x              x                   x                    x                x                 x
         diskFailed    x                   x                     x              x                   x                    fail>gathering   fail>gathering    x
