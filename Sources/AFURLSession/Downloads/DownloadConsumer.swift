@@ -117,16 +117,16 @@ final class DownloadConsumer: TaskConsumer, TimerTarget {
     }
 
     private func reopened(_ part: EarlierPart?, for owner: any DownloadOwner) {
-        switch take(part == nil ? .missing : .found, for: owner) {
-        case .askForRest: if !owner.ask(forRestOf: part) { judged(.unusable, for: owner) }
-        case .askForWhole: askForWhole(owner)
-        default: break
+        guard let part else {
+            if take(.missing, for: owner) == .askForWhole { askForWhole(owner) }
+            return
         }
+        if take(.found, for: owner) == .askForRest, !owner.ask(forRestOf: part) { judged(.unusable, for: owner) }
     }
 
     private func askForWhole(_ owner: any DownloadOwner) {
         resumption.startOver()
-        _ = owner.ask(forRestOf: nil)
+        owner.askForWhole()
     }
 
     func startOver(of load: Load) {

@@ -12,8 +12,9 @@ protocol DownloadOwner: AnyObject {
     /// awaits.
     func downloadDelegate(for receiver: DownloadConsumer.Receiver) -> DownloadDelegate?
 
-    /// Asks for the rest of the part, or for the whole. False, and nothing is asked, if that request cannot be sent.
-    func ask(forRestOf part: EarlierPart?) -> Bool
+    func askForWhole()
+    /// Asks for the rest of the part. False, and nothing is asked, if that request cannot be sent.
+    func ask(forRestOf part: EarlierPart) -> Bool
     /// The response continues the bytes of an earlier task.
     ///
     /// - Parameter whole: What the owner of the task is shown in place of the response, whose body is not decoded.
@@ -63,11 +64,11 @@ extension Load: DownloadOwner {
 
     // MARK: - The request
 
-    func ask(forRestOf part: EarlierPart?) -> Bool {
-        guard let part else {
-            restart()
-            return true
-        }
+    func askForWhole() {
+        restart()
+    }
+
+    func ask(forRestOf part: EarlierPart) -> Bool {
         guard let rest = rest(of: part) else { return false }
         restart(with: rest.wire, madeFrom: rest.request)
         return true
