@@ -91,8 +91,8 @@ private struct DownloadMove {
             }
             try target.folder.move(hidden, to: target.name, in: target.folder, replacing: replacing)
         } catch {
-            // A file without a name is removed when it is closed.
-            if hasName || replacing { try? target.folder.remove(hidden) }
+            // A file that has no name yet is removed when it is closed.
+            try? target.folder.remove(hidden)
             throw error
         }
     }
