@@ -1,7 +1,7 @@
 /// The number of written bytes that the delegate has not been told of yet.
 struct WriteProgress: Sendable {
     private var unreported: Int64 = 0
-    private var total: Int64 = 0
+    private var total: Int64
     /// A callback that will report them is posted and has not run.
     private var isAnnounced = false
 
