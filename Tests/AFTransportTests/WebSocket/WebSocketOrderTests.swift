@@ -98,6 +98,7 @@ import Glibc
             rest = rest.dropFirst(4 + count)
             switch first & 0xF {
             case 8: frames.append("close \(payload.count < 2 ? 0 : Int(payload[0]) << 8 | Int(payload[1]))")
+            case 9: frames.append("ping")
             case 10: frames.append("pong")
             default: frames.append(count > 10 ? "\(count)" : String(decoding: payload, as: UTF8.self))
             }
@@ -241,6 +242,55 @@ import Glibc
         #expect(client.heard == [])
         world.advance(by: .seconds(2))
         #expect(client.heard == ["ended noClose"])
+    }
+
+    @Test func `each part of what stands before our Close frame gives the server its time anew`() {
+        open()
+        channel.room = 0
+        send(Self.long)
+        close(1000)
+        for room in [1, 100] {
+            world.advance(by: .seconds(4))
+            channel.room = room
+            receive()
+            #expect(client.heard == [])
+        }
+        world.advance(by: .seconds(4))
+        #expect(client.heard == [])
+        world.advance(by: .seconds(2))
+        #expect(client.heard == ["100000 failed: noClose", "ended noClose"])
+    }
+
+    @Test func `a message that zlib cannot pack leaves as it is`() {
+        // No window of zlib is that large.
+        let compression = WebSocketCompression(clientWindowBits: 16)
+        let other = Self.connect(channel, client, in: world, compression: compression)
+        onLoop { [client] in
+            other.start()
+            for text in ["first", "second"] {
+                other.send(.text(text)) { client.heard.append("\(text) \($0.map { "failed: \($0.name)" } ?? "sent")") }
+            }
+        }
+        #expect(sent() == ["first", "second"])
+        #expect(client.heard == ["first sent", "second sent"])
+    }
+
+    @Test func `a suspended connection asks nothing, and from its resumption on it does`() {
+        let other = Self.connect(channel, client, in: world, pingInterval: LoopInterval(.seconds(20)))
+        onLoop {
+            other.suspend()
+            other.start()
+        }
+        world.advance(by: .seconds(1000))
+        onLoop { other.resume() }
+        world.advance(by: .seconds(19))
+        #expect(sent() == [])
+        world.advance(by: .seconds(2))
+        #expect(sent() == ["ping"])
+        world.advance(by: .seconds(8))
+        #expect(client.heard == [])
+        world.advance(by: .seconds(2))
+        #expect(client.heard == ["ended noPong"])
     }
 
     @Test func `an event that cannot be ends the connection with an error that names both`() {

@@ -114,6 +114,29 @@ struct WebSocketEndTests {
         #expect(scene.world.finish() == [])
     }
 
+    @Test func `the time for the last messages begins with the end`() {
+        let scene = WebSocketScene(
+            behaviour { client in client.after(.seconds(10)) { Self.close($0) } },
+            receives: false
+        )
+        scene.task.resume()
+        scene.world.run(limit: .seconds(1))
+        func receive() {
+            scene.task.receive { [log = scene.log] in
+                if let message = try? $0.get() { log.add(WebSocketScene.Log.text(of: message)) }
+            }
+        }
+        // It finds its message waiting, and others wait behind it.
+        receive()
+        scene.world.run(limit: .seconds(12))
+        #expect(scene.log.all == ["open", "text [1]"])
+        for _ in 2...3 { receive() }
+        scene.run()
+
+        #expect(scene.log.all == ["open"] + Self.messages + ["closed 1001", "completed"])
+        #expect(scene.world.finish() == [])
+    }
+
     @Test func `a task that is cancelled while messages wait ends at once, behind the server's close`() {
         let scene = WebSocketScene(behaviour(Self.close), receives: false)
         scene.task.receive { _ in }

@@ -489,6 +489,22 @@ struct WebSocketTaskTests {
         #expect(scene.world.finish() == [])
     }
 
+    @Test(arguments: [false, true]) func `monitors hear of the end of its connection once`(isCancelled: Bool) {
+        let tape = EventTape()
+        let scene = WebSocketScene(
+            behaviour {
+                if !isCancelled { $0.opened = { client in client.after(.seconds(1)) { $0.close() } } }
+            }
+        ) { $0.eventMonitors = [tape] }
+        scene.task.resume()
+        scene.world.run(limit: .seconds(5))
+        if isCancelled { scene.task.cancel() }
+        scene.run()
+
+        #expect(tape.all.filter { $0.kind == .connectionClosed }.map(\.connection) == [1])
+        #expect(scene.world.finish() == [])
+    }
+
     // MARK: - Cancelling and suspending
 
     @Test(arguments: [0, 1, 2, 3, 5, 8, 13, 21, 34, 55]) func `cancelling ends it in every state`(turns: Int) {
