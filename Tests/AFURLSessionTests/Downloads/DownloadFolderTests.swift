@@ -119,6 +119,25 @@ extension DownloadTests {
             try await eventually { Set(folder.leftovers) == kept }
         }
 
+        @Test func `T-FIL-06 the time of a file is over a second after its lifetime`() throws {
+            let now = Int64(Date().timeIntervalSince1970)
+            let place = DownloadPlace(in: folder.url.path) { WallTime(seconds: now, nanoseconds: 0) }
+            makeFolder(folder.downloads)
+            var stays: Set<String> = []
+            for (kind, lifetime) in [(".download", 86_400), (".partial", 604_800)] as [(String, Int64)] {
+                for age in [lifetime, lifetime + 1] {
+                    let name = try FileToken.random() + kind
+                    if age == lifetime { stays.insert(name) }
+                    let url = folder.downloads.appendingPathComponent(name)
+                    try Data("left".utf8).write(to: url)
+                    let date = Date(timeIntervalSince1970: Double(now - age))
+                    try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: url.path)
+                }
+            }
+            _ = try place.folder()
+            #expect(Set(folder.leftovers) == stays)
+        }
+
         @Test func `T-FIL-06 the first download of each day sweeps the folder`() async throws {
             let seconds = Lock(Int64(Date().timeIntervalSince1970))
             let place = DownloadPlace(in: folder.url.path) {

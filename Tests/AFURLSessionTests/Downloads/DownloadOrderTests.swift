@@ -1,10 +1,10 @@
 import AFFaults
-import AFURLTypes
 import AFWire
 import CAFLinux
 import Glibc
 
 @testable import AFURLSession
+@testable import AFURLTypes
 
 extension DownloadTests {
     /// What may happen to a download at an unexpected moment, in virtual time.
@@ -95,6 +95,54 @@ extension DownloadTests {
             #expect(folder.leftovers.isEmpty)
         }
 
+        @Test func `who asks for resume data is let go of once that is answered`() {
+            final class Asker: Sendable {}
+            let world = world([.expectRequest, .reply(Self.head + "all"), .stall])
+            let task = begin(in: world)
+            world.advance(by: .seconds(1))
+            weak var asker: Asker?
+            do {
+                let kept = Asker()
+                asker = kept
+                task.cancel { _ in withExtendedLifetime(kept) {} }
+            }
+            #expect(asker != nil)
+            #expect(run(world, untilOutcome: 1)?.resumeData != nil)
+            world.settle()
+            #expect(asker == nil && task.state == .completed)
+            #expect(world.finish() == [])
+        }
+
+        // MARK: - The disk
+
+        @Test func `T-FIL-28 as much as may wait for the disk is read, and not a byte more`() {
+            let head = "HTTP/1.1 200 OK\r\nContent-Length: 8000000\r\n\r\n"
+            let most = DownloadConsumer.highWater
+            let world = world([
+                .expectRequest, .reply(head), .fill(most), .delay(.seconds(1)), .fill(8_000_000 - most), .again,
+            ])
+            world.workers.take(.seconds(100))
+            let task = begin(in: world)
+            world.advance(by: .seconds(3))
+            #expect(task.countOfBytesReceived == Int64(most))
+            task.cancel()
+            #expect(world.finish() == [])
+            #expect(codes == [-999] && folder.leftovers.isEmpty)
+        }
+
+        @Test func `T-FIL-28 a disk that fails after the time was over is not what the task fails with`() throws {
+            let world = world([.expectRequest, .reply(Self.head + "all"), .stall])
+            world.workers.take(.seconds(20))
+            _ = begin(in: world)
+            // The time was over after five seconds, and what was being written then still is.
+            world.advance(by: .seconds(10))
+            #expect(codes == [])
+            try FileManager.default.removeItem(at: folder.url)
+            let outcome = run(world, untilOutcome: 1)
+            #expect(codes == [-1001] && outcome?.resumeData == nil)
+            #expect(world.finish() == [])
+        }
+
         // MARK: - Another request
 
         @Test func `what an earlier attempt still writes is not in the file of the next`() {
@@ -145,6 +193,51 @@ extension DownloadTests {
             #expect(outcome?.contents == Data("all of it".utf8) && outcome?.status == 206)
             #expect(world.finish() == [])
             #expect(folder.leftovers.isEmpty)
+        }
+
+        @Test(arguments: ["3\r\n of\r\n", "9\r\n of it, no\r\n"])
+        func `T-FIL-13 what was written of a rest that breaks its word is cut off the part again`(chunk: String) throws
+        {
+            let rest = "HTTP/1.1 206 Partial Content\r\nETag: \"1\"\r\nContent-Range: bytes 3-8/9\r\n"
+            let broken: [ServerStep] = [
+                .expectRequest, .reply(rest + "Transfer-Encoding: chunked\r\n\r\n2\r\n o\r\n"), .delay(.seconds(1)),
+                .reply(chunk), .delay(.seconds(1)), .reply("0\r\n\r\n"), .close,
+            ]
+            let world = world(
+                Self.cut,
+                broken,
+                [.expectRequest, .reply(rest + "Content-Length: 6\r\n\r\n of it"), .again]
+            )
+            _ = begin(in: world)
+            for count in 2...3 {
+                let data = try #require(run(world, untilOutcome: count - 1)?.resumeData)
+                #expect(try ResumeRecord(data).point.offset == 3)
+                world.session.downloadTask(withResumeData: data, completionHandler: outcomes.handler).resume()
+            }
+            #expect(run(world, untilOutcome: 3)?.contents == Data("all of it".utf8))
+            #expect(codes == [-1005, -1017, nil])
+            #expect(world.finish() == [])
+            #expect(folder.leftovers.isEmpty)
+        }
+
+        @Test func `T-FIL-07 behind a response that is not HTTP's there is no going on from an earlier part`() throws {
+            let request = URLRequest(url: url)
+            let record = ResumeRecord(
+                request: request,
+                at: ResumePoint(offset: 0, total: 9, validator: .entityTag("\"1\"")),
+                part: KeptPart(token: String(repeating: "0a", count: 16), length: 3, modified: 1, digest: 2),
+                under: [7]
+            )
+            let wire = try RequestFreezer.freeze(request, defaults: world().session.headers)
+            let part = EarlierPart(record: record, data: record.encoded(), rest: .success(wire), restRequest: request)
+            var resumption = DownloadResumption(after: .part(part))
+            #expect(resumption.ground?.point.offset == 3)
+
+            let response = URLResponse(url: url, mimeType: nil, expectedContentLength: 9, textEncodingName: nil)
+            let question = DownloadQuestion(request: request, scope: nil, asksForPart: true)
+            #expect(try resumption.judge(response, to: question) == .whole)
+
+            #expect(resumption.ground == nil && !resumption.mayStartOver)
         }
 
         @Test func `a data task that becomes a download refuses a part, and drops what had come of it`() {
@@ -199,6 +292,36 @@ extension DownloadTests {
 }
 
 extension LoopbackTests.Alone {
+    @Test func `T-FIL-16 a part that is exchanged while it is looked at is not gone on with`() async {
+        await #expect(processExitsWith: .success) {
+            let folder = try ScratchFolder()
+            let server = try TestServer()
+            let body = pattern(200)
+            let isFirst = Lock(true)
+            server.route("GET", "/file") { request in
+                let reply = ServerReply.file(body, entityTag: "\"1\"", to: request)
+                return isFirst.withLock { isFirst in
+                    defer { isFirst = false }
+                    return isFirst ? reply.closing(after: 100) : reply
+                }
+            }
+            let session = URLSession.downloading(to: folder)
+            let data = try #require(try await session.download(server.url("/file")).resumeData)
+            let part = try #require(folder.leftovers.first)
+            // Its other name leads to another file.
+            let taken = part.replacing(".partial", with: ".download")
+            try Data("another".utf8).write(to: folder.downloads.appendingPathComponent(taken))
+            FaultInjector.plan(.answers(0), of: CAF_CALL_RENAME, 1)
+
+            let outcome = try await session.goingOn(with: data)
+
+            #expect(FaultInjector.hasFired)
+            #expect(outcome.contents == body && outcome.error == nil)
+            #expect(server.requests.map { $0.headers["Range"] } == [nil, nil])
+            FaultInjector.stop()
+        }
+    }
+
     @Test func `T-FIL-03 a disk that is full while the peer waits for it keeps what it had written`() async {
         await #expect(processExitsWith: .success) {
             let folder = try ScratchFolder()

@@ -88,6 +88,18 @@ struct ResumeRecordTests {
         #expect(throws: ResumeFlaw.damaged) { try ResumeRecord(sealed(gone)) }
     }
 
+    @Test func `an entry may be empty, and its length has four bytes`() throws {
+        let encoded = [UInt8](try record().encoded().dropLast(8))
+        let empty = encoded + [2, 1, 0, 0, 0, UInt8(ascii: "X")] + [3, 0, 0, 0, 0]
+        #expect(try ResumeRecord(sealed(empty)).fields.last == ResumeRecord.Field(name: "X", value: ""))
+        // The length of the first entry.
+        for place in 10...13 {
+            var long = encoded
+            long[place] += 1
+            #expect(throws: ResumeFlaw.damaged) { try ResumeRecord(sealed(long)) }
+        }
+    }
+
     @Test func `another version is named`() throws {
         var data = try record().encoded()
         // Version 2 does not say under which judgement the part came.
