@@ -54,4 +54,9 @@ struct PlatformFactTests {
         #expect(bytes.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } } == "a")
         #expect(Data([1, 2, 3])[1...].startIndex == 1)
     }
+
+    @Test func `F-15 the path of a file is decoded, but for a NUL`() throws {
+        let urls = [URL(string: "file:///a%00b%20c"), URL(fileURLWithPath: "/a\0b c")]
+        for url in urls { #expect(try #require(url).path == "/a%00b c") }
+    }
 }
