@@ -335,7 +335,7 @@ let package = Package(
             dependencies: [
                 "AFImages", "AFNetworking", "AFNetworkingXML", "AFSecurity", "AFSerialization", "AFState",
                 "AFURLSession",
-                "AFURLTypes", "AFTLS", "AFNetworkingTesting", "AFTestSupport",
+                "AFURLTypes", "AFTLS", "AFWire", "AFNetworkingTesting", "AFTestSupport",
             ],
             swiftSettings: strict
         ),

@@ -21,8 +21,8 @@ package enum Base64 {
     }
 
     /// Nil unless every byte is part of the one canonical encoding of the result: no line breaks, full padding, no
-    /// stray bits.
-    package static func decode(_ bytes: UnsafeRawBufferPointer) -> [UInt8]? {
+    /// stray bits, which only a reader that is not asked for the canonical one drops.
+    package static func decode(_ bytes: UnsafeRawBufferPointer, isCanonical: Bool = true) -> [UInt8]? {
         guard bytes.count % 4 == 0 else { return nil }
         var decoded: [UInt8] = []
         decoded.reserveCapacity(bytes.count / 4 * 3)
@@ -39,7 +39,7 @@ package enum Base64 {
             }
             group <<= UInt32(6 * padding)
             let unused: UInt32 = padding == 2 ? 0xFFFF : padding == 1 ? 0xFF : 0
-            guard group & unused == 0 else { return nil }
+            guard group & unused == 0 || !isCanonical else { return nil }
             decoded.append(UInt8(truncatingIfNeeded: group >> 16))
             if padding < 2 { decoded.append(UInt8(truncatingIfNeeded: group >> 8)) }
             if padding < 1 { decoded.append(UInt8(truncatingIfNeeded: group)) }

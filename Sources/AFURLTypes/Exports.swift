@@ -1,2 +1,3 @@
 @_exported public import AFState
 @_exported public import AFTLS
+@_exported public import AFWire

@@ -9,6 +9,7 @@ import Testing
 @testable import AFTLS
 @testable import AFURLSession
 @testable import AFURLTypes
+@testable import AFWire
 
 /// Every error that users meet says what happened, in each way it can be asked.
 @Suite struct PublicErrorTests {
@@ -37,6 +38,7 @@ import Testing
             PublicKeyPinError(count: 31),
             PublicSuffixFailure(path: "/list", fault: .malformed),
             RequestFailure(refused),
+            StructuredFieldError("the token \"\": a string can"),
             TestServerError.timedOut(waitingFor: "a request", seen: "nothing"),
             TrustAnchorsError(message: "no authority could be loaded"),
             untrusted,

@@ -1,11 +1,11 @@
 import AFState
 public import AFTLS
-import AFWire
+public import AFWire
 public import Foundation
 import Glibc
 
-// Foundation returns `errorDescription` as `localizedDescription`. AFTLS does not import Foundation, so its errors
-// conform here, in the module through which programs meet them.
+// Foundation returns `errorDescription` as `localizedDescription`. AFTLS and AFWire do not import Foundation, so their
+// errors conform here, in the module through which programs meet them.
 
 extension CertificateError: LocalizedError {
     /// The description.
@@ -43,6 +43,11 @@ extension CookieFileError: LocalizedError {
 }
 
 extension PublicSuffixFailure: LocalizedError {
+    /// The description.
+    public var errorDescription: String? { description }
+}
+
+extension StructuredFieldError: LocalizedError {
     /// The description.
     public var errorDescription: String? { description }
 }

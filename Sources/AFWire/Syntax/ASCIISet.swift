@@ -50,4 +50,10 @@ extension ASCIISet {
     package static let attribute = letterDigits.union(ASCIISet("!#$&+-.^_`|~"))
     /// A registered name as we accept it: what DNS and real intranets use, and nothing else.
     static let hostName = letterDigits.union(ASCIISet("-._"))
+    /// RFC 9651 §3.1.2: the name of a parameter or of a member, and how it begins.
+    static let structuredNameStart = ASCIISet("abcdefghijklmnopqrstuvwxyz*")
+    static let structuredName = structuredNameStart.union(digits).union(ASCIISet("_-."))
+    /// RFC 9651 §3.3.4.
+    static let structuredTokenStart = letters.union(ASCIISet("*"))
+    static let structuredToken = token.union(ASCIISet(":/"))
 }

@@ -29,6 +29,9 @@ package enum ByteScanning {
     @inline(__always)
     package static func isForbiddenControl(_ byte: UInt8) -> Bool { (byte < 0x20 && byte != 0x09) || byte == 0x7F }
 
+    /// Whether `byte` is printable ASCII, SP included.
+    static func isPrintable(_ byte: UInt8) -> Bool { (0x20...0x7E).contains(byte) }
+
     // MARK: - Ranges
 
     /// `bytes` without white space at either end.

@@ -9,7 +9,7 @@ extension FuzzTarget {
     /// Values of header fields.
     static let fields = [
         cacheControl, challenge, contentDisposition, contentRange, mediaType, retryAfter, transportSecurity, date,
-        setCookie, cookieDate,
+        setCookie, cookieDate, structuredField,
     ]
 
     private static let cacheControl = FuzzTarget(
@@ -109,5 +109,24 @@ extension FuzzTarget {
         "10:18:14 jun 2027 09"
     ) { input in
         _ = input.span.withUnsafeBytes { CookieDate.seconds($0) }
+    }
+
+    private static let structuredField = FuzzTarget(
+        "structured-field",
+        "a=1, b=-2.5;c=\"d\\\"\"",
+        "(text/html;q=0.5 *);x, :aGVsbG8=:, @1659578233, ?0",
+        "%\"f%c3%bc\";a=?1;b"
+    ) { input in
+        if let item = StructuredItem(parsing: input.text) {
+            try expect(try StructuredItem(parsing: item.serialized()) == item, "\(item) is written as another item")
+        }
+        if let list = [StructuredMember](parsing: input.text) {
+            let again = [StructuredMember](parsing: try list.serialized() ?? "")
+            try expect(again == list, "\(list) is written as another list")
+        }
+        if let dictionary = StructuredDictionary(parsing: input.text) {
+            let again = StructuredDictionary(parsing: try dictionary.serialized() ?? "")
+            try expect(again == dictionary, "\(dictionary) is written as another dictionary")
+        }
     }
 }

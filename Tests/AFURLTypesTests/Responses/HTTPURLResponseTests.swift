@@ -45,6 +45,20 @@ struct HTTPURLResponseTests {
         #expect(response.headerFields.isEmpty)
     }
 
+    @Test func `T-ANS-01 lines of a structured field are one value, which counts as a whole`() throws {
+        let response = try Self.response("X-A: a;b=1\r\nX-L: a, b\r\nx-l: (c)\r\nX-D: u=1\r\nX-D: i\r\nX-D: u=2\r\n")
+        let broken = try Self.response("X-L: a\r\nX-L: b,\r\nX-A: 1\r\nX-A: 2\r\nX-D: a=1\r\nX-D: B\r\n")
+
+        #expect(response.structuredItem(forHTTPHeaderField: "x-a")?.parameters["b"] == .integer(1))
+        #expect(response.structuredList(forHTTPHeaderField: "X-L")?.count == 3)
+        #expect(response.structuredDictionary(forHTTPHeaderField: "X-D")?["u"] == .value(.integer(2)))
+        for none in [broken, try Self.response("")] {
+            #expect(none.structuredItem(forHTTPHeaderField: "X-A") == nil)
+            #expect(none.structuredList(forHTTPHeaderField: "X-L") == nil)
+            #expect(none.structuredDictionary(forHTTPHeaderField: "X-D") == nil)
+        }
+    }
+
     @Test(arguments: ["text", "", "/", "text/", "text html"])
     func `T-MSG-56 a malformed media type is none`(value: String) throws {
         #expect(try Self.response("Content-Type: \(value)\r\n").mimeType == nil)

@@ -1,0 +1,46 @@
+import AFNetworking
+import AFNetworkingTesting
+import Foundation
+import Testing
+
+/// The snippets of the article about what answers say.
+@Suite struct AnswersTests {
+    private let site: Site
+
+    init() throws {
+        site = try Site()
+    }
+
+    private func response(to path: String) async throws -> HTTPURLResponse {
+        let (_, response) = try await site.session.data(from: site.url(path))
+        return try #require(response as? HTTPURLResponse)
+    }
+
+    @Test func `structured fields are read as on the page`() async throws {
+        let reply = ServerReply.text("").header("Priority", "u=5, i")
+            .header("Cache-Status", "edge;hit").header("Cache-Status", "\"Origin A\";fwd=miss")
+        site.server.route("GET", "/fields", reply)
+        let response = try await response(to: "/fields")
+        var shown: [String] = []
+        func show(_ urgency: Int) { shown.append("\(urgency)") }
+        func show(_ cache: StructuredValue?, isHit: Bool) { shown.append("\(cache == .token("edge")) \(isHit)") }
+
+        let priority = response.structuredDictionary(forHTTPHeaderField: "Priority")
+        if case .integer(let urgency)? = priority?["u"]?.value { show(urgency) }
+        for cache in response.structuredList(forHTTPHeaderField: "Cache-Status") ?? [] {
+            show(cache.value, isHit: cache.parameters["hit"] == .boolean(true))
+        }
+
+        #expect(shown == ["5", "true true", "false false"])
+    }
+
+    @Test func `structured fields are written as on the page`() async throws {
+        var request = URLRequest(url: site.url("/get"))
+
+        let priority: StructuredDictionary = ["u": .value(.integer(1)), "i": .value(.boolean(true))]
+        request.setValue(try priority.serialized(), forHTTPHeaderField: "Priority")
+
+        _ = try await site.session.data(for: request)
+        #expect(site.server.requests.last?.headers["Priority"] == "u=1, i")
+    }
+}
