@@ -33,6 +33,7 @@ import Testing
             failure,
             ClientViolation(reason: "a frame without a mask"),
             NetrcError(.malformed(line: 3), at: "/netrc"),
+            PageRefusal(reason: .limit(3), url: try #require(url)),
             PinError("sha1/x"),
             ProxyConfigurationError(.port, in: "http_proxy"),
             PublicKeyPinError(count: 31),

@@ -194,10 +194,13 @@ extension HTTPSessionManager {
 
     /// Decodes where the caller is: the conformance of a type may be on the caller's actor. The serializer only checks
     /// the response.
-    private func perform<Value: Decodable>(
+    ///
+    /// - Parameter see: Is shown the response.
+    func perform<Value: Decodable>(
         _ call: Call,
         decoding type: Value.Type,
-        decoder: JSONDecoder
+        decoder: JSONDecoder,
+        see: ((URLResponse?) -> Void)? = nil
     ) async throws(RequestFailure) -> Value {
         let own = responseSerializer
         let serializer = HTTPResponseSerializer(
@@ -210,6 +213,7 @@ extension HTTPSessionManager {
         )
         let (outcome, _) = try await outcome(of: call, by: serializer)
         let response = outcome.response
+        see?(response)
         guard let body = outcome.object as? Data else {
             throw outcome.error.map { RequestFailure($0, response: response) } ?? Self.noBody(of: response, for: type)
         }

@@ -11,6 +11,13 @@ extension HTTPSessionManager {
         var form: ((any MultipartFormData) -> Void)?
         var upload: ProgressHandler?
         var download: ProgressHandler?
+        /// The request itself, if there is one already.
+        private(set) var made: URLRequest?
+
+        init(_ request: URLRequest) {
+            self.init(request.httpMethod ?? "GET", urlString: "", parameters: nil, headers: nil)
+            made = request
+        }
 
         init(
             _ method: String,
@@ -106,6 +113,7 @@ extension HTTPSessionManager {
     // MARK: - Requests
 
     func request(for call: Call) throws -> URLRequest {
+        if let request = call.made { return request }
         let configuration = sessionConfiguration
         var (request, leavesBase) = try requestSerializer.request(
             call.method,
@@ -116,8 +124,8 @@ extension HTTPSessionManager {
             keeping: configuration.redirectPolicy
         )
         if leavesBase {
-            let names = (configuration.httpAdditionalHeaders ?? [:]).keys.compactMap { $0 as? String }
-            request.withheldHeaderFields.formUnion(names.filter(configuration.redirectPolicy.withholds))
+            let secrets = configuration.additionalSecrets(under: configuration.redirectPolicy)
+            request.withheldHeaderFields.formUnion(secrets)
         }
         for (name, value) in call.headers ?? [:] { request.setValue(value, forHTTPHeaderField: name) }
         return request

@@ -85,6 +85,11 @@ extension URLSessionConfiguration {
         }
     }
 
+    /// Which of ``httpAdditionalHeaders`` do not go to another origin.
+    package func additionalSecrets(under policy: RedirectPolicy) -> Set<String> {
+        Set(self[\.additionalHeaders].keys.filter(policy.withholds))
+    }
+
     /// Whether the session may send each of its requests before those in front of it have responses, as if its own
     /// ``/AFURLTypes/URLRequest/httpShouldUsePipelining`` were set. False by default.
     public var httpShouldUsePipelining: Bool {

@@ -116,7 +116,7 @@ package enum RedirectRules {
         guard let url = URL(string: String(decoding: location, as: UTF8.self)) else { return .refuse(failure) }
         let sendsBody = if case .none = question.body { false } else { !change.dropsBody }
         let proposal = Proposal(
-            request: request(question, change: change, url: url, leavesOrigin: true),
+            request: request(question.request, change: change, url: url, leavesOrigin: true, policy: question.policy),
             keepsBody: sendsBody,
             leavesOrigin: true,
             objection: failure,
@@ -142,7 +142,7 @@ package enum RedirectRules {
         let sendsBody = if case .none = question.body { false } else { keepsBody }
         let needsConsent = sendsBody && leavesOrigin && !policy.sendsBodyToOtherOrigins
         let proposal = Proposal(
-            request: request(question, change: change, url: url, leavesOrigin: leavesOrigin),
+            request: request(question.request, change: change, url: url, leavesOrigin: leavesOrigin, policy: policy),
             keepsBody: sendsBody,
             leavesOrigin: leavesOrigin,
             objection: needsConsent ? .bodyLeavesOrigin(to) : nil
@@ -186,10 +186,14 @@ package enum RedirectRules {
         switch status {
         case 301, 302:
             method == "POST" ? Change(method: "GET", dropsBody: true) : Change(method: method, dropsBody: false)
-        case 303: Change(method: method == "HEAD" ? method : "GET", dropsBody: true)
+        case 303: seeOther(method)
         case 307, 308: Change(method: method, dropsBody: false)
         default: nil
         }
+    }
+
+    private static func seeOther(_ method: String) -> Change {
+        Change(method: method == "HEAD" ? method : "GET", dropsBody: true)
     }
 
     // MARK: - The next request
@@ -200,12 +204,13 @@ package enum RedirectRules {
     ]
 
     private static func request(
-        _ question: Question,
+        _ former: URLRequest,
         change: Change,
         url: URL,
-        leavesOrigin: Bool
+        leavesOrigin: Bool,
+        policy: RedirectPolicy
     ) -> URLRequest {
-        var request = question.request
+        var request = former
         request.url = request.contents.wire.webSocket == nil ? url : url.ofWebSocket
         request.httpMethod = change.method
         if change.dropsBody {
@@ -215,15 +220,26 @@ package enum RedirectRules {
             for field in bodyFields { request.setValue(nil, forHTTPHeaderField: field) }
         }
         if leavesOrigin {
-            for field in request.contents.fields where question.policy.withholds(field.name) {
+            for field in request.contents.fields where policy.withholds(field.name) {
                 request.setValue(nil, forHTTPHeaderField: field.name)
             }
-            request.trailers = request.trailers?.leavingOrigin(question.policy)
+            request.trailers = request.trailers?.leavingOrigin(policy)
             // It names the former host.
             request.setValue(nil, forHTTPHeaderField: "Host")
             request = withoutSubprotocols(request)
         }
         return request
+    }
+
+    /// The request for what a response links to: by GET, or HEAD, as behind a 303.
+    package static func request(
+        to url: URL,
+        behind request: URLRequest,
+        leavesOrigin: Bool,
+        policy: RedirectPolicy
+    ) -> URLRequest {
+        let change = seeOther(request.contents.method)
+        return self.request(request, change: change, url: url, leavesOrigin: leavesOrigin, policy: policy)
     }
 
     /// The delegate's request for another origin than the proposed one, without the secrets of the proposal and its

@@ -20,6 +20,12 @@ private enum NetworkingComments {
         configuration.tls.evaluator = policy
     }
 
+    static func pages(_ manager: HTTPSessionManager) async throws {
+        typealias Item = Int
+        func add(_ items: [Item]) {}
+        for try await items in try manager.pages("items", decode: [Item].self) { add(items) }
+    }
+
     static func compound() {
         let serializer = CompoundResponseSerializer(
             responseSerializers: [JSONResponseSerializer(), PropertyListResponseSerializer()]
