@@ -47,6 +47,37 @@ import Testing
         #expect(site.server.requests.map(\.query) == [nil, nil, "size=100", nil])
     }
 
+    @Test func `a failure says what the server says, as on the page`() async throws {
+        struct OutOfCredit: Decodable { let missing: Int }
+        let document = """
+            {"type": "https://shop.example/credit", "title": "Out of credit", "detail": "It costs 50.",
+            "missing": 20}
+            """
+        let reply = ServerReply.text(document).status(403).header("Content-Type", "application/problem+json")
+        site.server.route("POST", "/orders", reply)
+        site.server.route("GET", "/events", reply)
+        let (manager, order) = (site.manager, ["item": 1])
+        var shown: [Int] = []
+        func show(missing: Int) { shown.append(missing) }
+        var printed = ""
+        func print(_ error: RequestFailure) { printed = "\(error)" }
+
+        do {
+            try await manager.post("orders", parameters: order)
+        } catch {
+            print(error)  // status: Request failed: forbidden (403). The server says: "Out of credit: It costs 50."
+            guard let problem = error.problem, problem.type == "https://shop.example/credit" else { throw error }
+            show(missing: try problem.decode(OutOfCredit.self).missing)
+        }
+
+        #expect(shown == [20])
+        #expect(printed == #"status: Request failed: forbidden (403). The server says: "Out of credit: It costs 50.""#)
+        let refusal = await #expect(throws: URLError.self) {
+            for try await _ in site.session.events(from: site.url("/events")) {}
+        }
+        #expect(refusal?.refusedResponse?.problem?.title == "Out of credit")
+    }
+
     @Test func `structured fields are read as on the page`() async throws {
         let reply = ServerReply.text("").header("Priority", "u=5, i")
             .header("Cache-Status", "edge;hit").header("Cache-Status", "\"Origin A\";fwd=miss")

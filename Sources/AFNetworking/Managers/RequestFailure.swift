@@ -80,6 +80,13 @@ public final class RequestFailure: NSError, @unchecked Sendable {
         (error as NSError).userInfo[HTTPResponseSerializer.failingResponseDataErrorKey] as? Data
     }
 
+    /// What the server says about the failure, if the refused body is a problem by RFC 9457. The ``description`` has its
+    /// title and detail.
+    public var problem: ProblemDetails? {
+        guard let response, let data else { return nil }
+        return ProblemDetails(response, body: data)
+    }
+
     /// The cause, if it is an error of the loader: no response has arrived, or not all of it.
     public var urlError: URLError? { error as? URLError }
 

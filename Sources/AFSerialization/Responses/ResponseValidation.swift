@@ -55,7 +55,12 @@ struct ResponseValidation {
 
     private var statusError: NSError {
         let phrase = HTTPURLResponse.localizedString(forStatusCode: response.statusCode)
-        return makeError(NSURLErrorBadServerResponse, description: "Request failed: \(phrase) (\(response.statusCode))")
+        let words = data.flatMap { ProblemDetails(response, body: $0)?.words }
+        return makeError(
+            NSURLErrorBadServerResponse,
+            description: "Request failed: \(phrase) (\(response.statusCode))"
+                + (words.map { ". The server says: \($0)" } ?? "")
+        )
     }
 
     private func makeError(_ code: Int, description: String, advice: String? = nil) -> NSError {

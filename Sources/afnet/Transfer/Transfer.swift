@@ -1,3 +1,4 @@
+import AFNetworking
 import AFURLSession
 import Foundation
 
@@ -40,6 +41,8 @@ import Foundation
     private var endsAtHead = false
     /// The failure to report when the transfer is over.
     private var verdict: TransferFailure?
+    /// The beginning of a body in which the server says what is wrong; nil for any other.
+    private var problem: Data?
     private(set) var metrics: URLSessionTaskMetrics?
     /// The server, if its trust was evaluated.
     private(set) var server: ServerTrust?
@@ -93,7 +96,10 @@ import Foundation
             task.resume()
         }
         watch?.cancel()
-        if endsAtHead { error = nil }
+        if endsAtHead || dropsBody && verdict != nil { error = nil }
+        if let problem, let words = response.flatMap({ ProblemDetails($0, body: problem)?.words }) {
+            verdict?.message += ": \(words)"
+        }
         finishSending()
         finishProgress()
         if error == nil { checkRest() }
@@ -204,6 +210,14 @@ import Foundation
     private func giveUp(_ reason: TransferFailure) {
         failure = failure ?? reason
         task.cancel()
+    }
+
+    /// A body that is read for its words only, and does not end, must not hide for long what it is about.
+    private func giveUp(_ reason: TransferFailure, after patience: Duration) {
+        Task {
+            try? await Task.sleep(for: patience)
+            giveUp(reason)
+        }
     }
 
     // MARK: - The end
@@ -393,8 +407,11 @@ import Foundation
             (self.wait, dropsBody) = (wait, true)
         } else if response.statusCode >= 400, let mode = arguments.failure {
             let refusal = TransferFailure.refused(response.statusCode)
+            if ProblemDetails.isExpected(in: response) { problem = Data() }
             // The body of an error does not belong behind a part.
-            if mode == .dropsBody || part != nil { failure = refusal } else { verdict = refusal }
+            dropsBody = mode == .dropsBody || part != nil
+            if dropsBody, problem == nil { failure = refusal } else { verdict = refusal }
+            if dropsBody, problem != nil { giveUp(refusal, after: .seconds(2)) }
         } else if let part, answer == .refused {
             failure = .notResumed(part, status: response.statusCode)
         }
@@ -402,6 +419,11 @@ import Foundation
     }
 
     func take(_ data: Data) {
+        if let count = problem?.count {
+            problem?.append(data.prefix(ProblemDetails.bodyLimit + 1 - count))
+            // No longer body is read for its words.
+            if dropsBody, let verdict, count + data.count > ProblemDetails.bodyLimit { giveUp(verdict) }
+        }
         guard failure == nil, !dropsBody else { return }
         received += Int64(data.count)
         if let limit = arguments.maximumSize, received > limit { return giveUp(.tooLarge(limit)) }

@@ -261,6 +261,34 @@ import afnet
         #expect(filed.errors == "afnet: the server answered 404, not found\n")
     }
 
+    /// A body in which the server says what is wrong.
+    private func problem(_ body: String) -> ServerReply {
+        ServerReply.text(body).status(403).header("Content-Type", "application/problem+json")
+    }
+
+    @Test func `T-ANS-10 a failing status has the words of the server's problem, without its controls`() async throws {
+        let reply = problem(#"{"title": "Out of credit", "detail": "It costs\u001b[31m 50.", "status": 200}"#)
+        server.enqueue(reply, reply)
+
+        let run = try await Program.run("--fail", url("/x"))
+        let kept = try await Program.run("--fail-with-body", url("/x"))
+
+        let words = #"afnet: the server answered 403, forbidden: "Out of credit: It costs\x1b[31m 50.""# + "\n"
+        #expect(run.code == 22 && run.errors == words && run.text.isEmpty)
+        #expect(kept.code == 22 && kept.errors == words && kept.text.contains("Out of credit"))
+    }
+
+    @Test func `T-ANS-09 a problem that is long, cut off, none or without end leaves the status alone`() async throws {
+        let long = problem("{\"title\": \"\(String(repeating: "a", count: 1 << 20))\"}")
+        let short = problem(#"{"title": "a"}"#)
+        server.enqueue(long, short.closing(after: 5), problem("[]"), short.stalling(after: 5))
+
+        for _ in 0..<4 {
+            let run = try await Program.run("--fail", url("/x"))
+            #expect(run.code == 22 && run.errors == "afnet: the server answered 403, forbidden\n")
+        }
+    }
+
     // MARK: The cache
 
     @Test func `there is no cache without --cache, and later runs share its folder`() async throws {
