@@ -3,6 +3,19 @@ import AFNetworkingTesting
 import Foundation
 import Testing
 
+private let preloaded = Heard<String>()
+private func preload(_ url: URL) { preloaded.add(url.path) }
+
+final class Preloading: URLSessionTaskDelegate {
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didReceiveInformationalResponse response: HTTPURLResponse
+    ) {
+        for link in response.links where link.relations.contains("preload") { preload(link.url) }
+    }
+}
+
 /// The snippets of the article about what answers say.
 @Suite struct AnswersTests {
     private let site: Site
@@ -45,6 +58,17 @@ import Testing
 
         #expect(all == [1, 2, 3, 1, 2, 3])
         #expect(site.server.requests.map(\.query) == [nil, nil, "size=100", nil])
+    }
+
+    @Test func `hints come first, as on the page`() async throws {
+        let hint: HeaderFields = ["Link": "</style.css>; rel=preload"]
+        site.server.route("GET", "/page", ServerReply.text("page").interim(103, hint))
+        let (session, request) = (site.session, URLRequest(url: site.url("/page")))
+
+        let (data, response) = try await session.data(for: request, delegate: Preloading())
+
+        #expect(preloaded.all == ["/style.css"])
+        #expect(data.count == 4 && (response as? HTTPURLResponse)?.precedingResponses.map(\.statusCode) == [103])
     }
 
     @Test func `a failure says what the server says, as on the page`() async throws {

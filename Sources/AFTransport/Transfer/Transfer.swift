@@ -329,6 +329,7 @@ package final class Transfer: PoolClient, DeadlineClient {
         times.responseStarted = nil
         times.sideHeads = .adding(head, to: times.sideHeads)
         noteProgress()
+        client?.transferReceivedInterim(self, head: head)
     }
 
     func receivedHead(_ head: ResponseHead, headBytes: Int) {

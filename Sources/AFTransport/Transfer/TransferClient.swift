@@ -16,6 +16,8 @@ package protocol TransferClient: DepartureRules {
     /// It would leave without TLS, and the rules forbid that now: the client cancels it.
     func transferIsForbidden(_ transfer: Transfer)
     func transferSentBody(_ transfer: Transfer, total: Int64)
+    /// A response that announces another one (1xx).
+    func transferReceivedInterim(_ transfer: Transfer, head: ResponseHead)
     func transferReceivedHead(_ transfer: Transfer, head: ResponseHead)
     /// Nothing but bytes that are not decoded yet holds up the transfer any more.
     func transferMayDecode(_ transfer: Transfer)
@@ -28,6 +30,7 @@ package protocol TransferClient: DepartureRules {
 extension TransferClient {
     package var taskNumber: Int? { nil }
     package func presentJudge(of transfer: Transfer) -> TrustJudge? { transfer.key.judge }
+    package func transferReceivedInterim(_ transfer: Transfer, head: ResponseHead) {}
     package func requestToSendAgain(_ transfer: Transfer) -> WireRequest { transfer.request }
     package func transferMaySendAgain(_ transfer: Transfer) -> Bool { true }
 }

@@ -62,6 +62,16 @@ extension Load: TransferClient {
 
     // MARK: - The response
 
+    /// Tells the delegate, whose answer nothing waits for: how many there are is bounded by the decoder of each response.
+    func transferReceivedInterim(_ transfer: Transfer, head: ResponseHead) {
+        guard let (delegate, task) = taskDelegate, !session.isMissing(.receivedInterim, in: delegate) else { return }
+        let response = HTTPURLResponse(url: transfer.request.location, head: head)
+        delegateGoesFirst = true
+        session.outbox.post(
+            .block { delegate.urlSession(task.session, task: task, didReceiveInformationalResponse: response) }
+        )
+    }
+
     func transferReceivedHead(_ transfer: Transfer, head: ResponseHead) {
         let steps = session.steps.learning
         for place in steps.indices { steps[place].learn(from: head, of: transfer, for: self) }

@@ -39,8 +39,8 @@ final class Load {
     @exclusivity(unchecked) private(set) var time = TaskTime.unlimited
     @exclusivity(unchecked) private var machine = LoadMachine()
     @exclusivity(unchecked) private(set) var keepsMetrics = false
-    /// Whether the delegate queue will call a delegate with the task's metrics.
-    @exclusivity(unchecked) var announcesMetrics = false
+    /// Whether the delegate queue will call a delegate with what comes before the end: metrics, interim responses.
+    @exclusivity(unchecked) var delegateGoesFirst = false
     @exclusivity(unchecked) private(set) var priority = URLSessionTask.defaultPriority
     /// Taken when the request passed the cache.
     @exclusivity(unchecked) var cacheTicket = CacheTicket.none
@@ -226,9 +226,8 @@ final class Load {
         transfer = nil
     }
 
-    /// Resumes the Swift tasks that await the task: behind its metrics, if the delegate queue calls a delegate with
-    /// them.
-    var resumptions: CallbackOutbox { announcesMetrics ? session.outbox : session.resumptions }
+    /// Resumes the Swift tasks that await the task: behind the delegate, if the delegate queue calls it first.
+    var resumptions: CallbackOutbox { delegateGoesFirst ? session.outbox : session.resumptions }
 
     func completeIfHeld() {
         if take(.released) == .store { store() }

@@ -64,7 +64,7 @@ struct TaskReporter {
         guard let recipient else { return }
         // The collector only keeps the metrics, so its task need not wait for the delegate queue.
         if let collector = load.ownDelegate as? TaskMetricsCollector { return collector.take(metrics) }
-        load.announcesMetrics = true
+        load.delegateGoesFirst = true
         session.outbox.post(.block { recipient.urlSession(task.session, task: task, didFinishCollecting: metrics) })
     }
 

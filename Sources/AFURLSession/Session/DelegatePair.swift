@@ -123,6 +123,16 @@ extension DelegatePair: URLSessionDataDelegate, URLSessionDownloadDelegate, URLS
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
+        didReceiveInformationalResponse response: HTTPURLResponse
+    ) {
+        tell(.receivedInterim, kind: (any URLSessionTaskDelegate).self) {
+            $0.urlSession(session, task: task, didReceiveInformationalResponse: response)
+        }
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
         willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLRequest?) -> Void

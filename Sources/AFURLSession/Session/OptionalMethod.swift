@@ -7,6 +7,7 @@ enum OptionalMethod: UInt32 {
     case willRedirect
     case willCacheResponse
     case willBeginDelayed
+    case receivedInterim
     // A session does the same without these. They are listed for tasks with delegates of their own.
     case completed
     case sentBody

@@ -16,7 +16,8 @@ extension URLSession {
     /// Loads `request`.
     ///
     /// Cancelling the Swift task cancels the request. The result does not depend on the delegate queue, unless a
-    /// delegate takes the metrics of the task: then this returns, or throws, after that method has returned.
+    /// delegate takes the metrics of the task, or an interim response: then this returns, or throws, after that method
+    /// has returned.
     ///
     /// - Parameters:
     ///   - request: The request to load.

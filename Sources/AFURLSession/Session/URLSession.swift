@@ -379,8 +379,9 @@ extension OptionalMethod {
         case .willRedirect: .taskWillPerformHTTPRedirection
         case .willCacheResponse: .dataTaskWillCacheResponse
         case .willBeginDelayed: .taskWillBeginDelayedRequest
-        case .completed, .sentBody, .needsBodyStream, .waitsForConnectivity, .receivedData, .becameDownload,
-            .becameStream, .finishedDownload, .wroteDownload, .resumedDownload, .closedReading, .closedWriting,
+        case .receivedInterim, .completed, .sentBody, .needsBodyStream, .waitsForConnectivity, .receivedData,
+            .becameDownload, .becameStream, .finishedDownload, .wroteDownload, .resumedDownload, .closedReading,
+            .closedWriting,
             .becameStreams, .openedWebSocket, .closedWebSocket:
             []
         }

@@ -86,6 +86,15 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
     /// Called once at most, however often the task has to wait.
     func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask)
 
+    /// The server has sent an interim response (1xx) in front of the response itself: ``/AFURLTypes/HTTPURLResponse/links``
+    /// of one with the status 103 lead to what the response will need. The task does not wait. Called for each one but 101,
+    /// in order, also in front of a redirect; 16 for each response, or the task fails.
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didReceiveInformationalResponse response: HTTPURLResponse
+    )
+
     /// The server redirects the task. The task waits until you call `completionHandler`: once, from any thread; further
     /// calls do nothing.
     ///
@@ -296,6 +305,15 @@ extension URLSessionTaskDelegate {
     /// Does nothing.
     public func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
         session.noteMissing(.waitsForConnectivity, in: self)
+    }
+
+    /// Does nothing.
+    public func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didReceiveInformationalResponse response: HTTPURLResponse
+    ) {
+        session.noteMissing(.receivedInterim, in: self)
     }
 
     /// Calls the `async` method.

@@ -58,7 +58,7 @@ final class StreamConsumer: TaskConsumer {
 
     func completed(_ error: (any Error)?, of load: Load) -> Bool {
         refused?.stop(on: load.session.loop)
-        guard load.announcesMetrics else {
+        guard load.delegateGoesFirst else {
             resume(mailbox.end(error), of: load)
             return false
         }
