@@ -408,6 +408,29 @@ import Foundation
         try await stream.doings.wait("closing") { $0.closings == 1 }
     }
 
+    @Test func `a task that is suspended while its body is coded sends all of it when it is resumed`() async throws {
+        let content = Coded.text(20_000_000)
+        let stream = TestStream(content, pieces: 100_000)
+        let outcomes = Outcomes()
+        var request = request()
+        request.httpBodyStream = stream
+        let task = URLSession.loopback().dataTask(with: request, completionHandler: outcomes.handler)
+        task.resume()
+        try await stream.doings.wait("reading") { $0.given > 1_000_000 }
+
+        task.suspend()
+        var former = -1
+        while former != stream.doings.value.given {
+            former = stream.doings.value.given
+            try await Task.sleep(for: .milliseconds(200))
+        }
+        #expect(former < content.count)
+        task.resume()
+
+        #expect(try await outcomes.first().text == "taken")
+        #expect(Coded.plain(try #require(server.requests.first).body) == content)
+    }
+
     // MARK: - What the request keeps
 
     @Test func `archives, copies and comparisons have the coding`() throws {

@@ -55,6 +55,24 @@ struct ReplayTests {
         #expect(world.finish() == [])
     }
 
+    @Test func `a file that is coded on its way is coded again from its beginning`() throws {
+        let folder = try ScratchFolder()
+        let content = Coded.text(300_000)
+        let file = try folder.file(content)
+        let recorder = EventRecorder()
+        var bodies: [Data?] = []
+        let (world, session) = world(delegate: recorder, { if !$0.isEmpty { bodies.append(Coded.plain(Data($0))) } })
+        var request = URLRequest("PUT", Self.address)
+        request.bodyCoding = .gzip
+
+        let record = run(session.uploadTask(with: request, fromFile: file), in: world, recorder)
+
+        #expect(record.summary == [.response(200), .data(2), .finished])
+        #expect(bodies == [content])
+        #expect(world.network.connections.count == 2)
+        #expect(world.finish() == [])
+    }
+
     @Test func `T-FIL-21 a file that is another one by now is not sent again`() throws {
         let folder = try ScratchFolder()
         let file = try folder.file(pattern(300_000))
