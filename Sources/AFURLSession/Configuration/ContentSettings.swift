@@ -26,7 +26,8 @@ extension URLSessionConfiguration {
     }
 
     /// What makes the bodies of requests shorter on their way, unless a request has a
-    /// ``/AFURLTypes/URLRequest/bodyCoding`` of its own. `identity`, that is nothing: ``BodyCoding`` says why.
+    /// ``/AFURLTypes/URLRequest/bodyCoding`` of its own. `identity`: nothing does, and ``/AFURLTypes/BodyCoding`` says
+    /// why.
     public var bodyCoding: BodyCoding {
         get { self[\.content.bodyCoding] }
         set { self[\.content.bodyCoding] = newValue }
