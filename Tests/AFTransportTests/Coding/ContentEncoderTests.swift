@@ -16,10 +16,13 @@ import Foundation
         return codings
     }()
 
-    private static let contents = [
-        Data(), Data([0]), Data("hello".utf8), Data(count: 3_000_000), Coded.text(700_000),
-        Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 13) }),
-    ]
+    /// Made anew: the leak sanitizer does not see what a `Data` refers to for ever.
+    private static var contents: [Data] {
+        [
+            Data(), Data([0]), Data("hello".utf8), Data(count: 3_000_000), Coded.text(700_000),
+            Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 13) }),
+        ]
+    }
 
     @Test(arguments: codings)
     func `what it makes decodes to the content, in whatever pieces that comes`(coding: ContentCoding) throws {

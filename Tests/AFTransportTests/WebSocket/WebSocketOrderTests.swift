@@ -273,6 +273,7 @@ import Glibc
         }
         #expect(sent() == ["first", "second"])
         #expect(client.heard == ["first sent", "second sent"])
+        onLoop { other.drop() }
     }
 
     @Test func `a suspended connection asks nothing, and from its resumption on it does`() {
