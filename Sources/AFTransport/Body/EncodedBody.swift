@@ -21,8 +21,9 @@ package final class EncodedBody: BodySource {
         case gathering
         case encoding
         /// The coded piece leaves.
-        case sending
+        case sending(isLast: Bool)
         case over
+        case failed(BodyFailure)
     }
 
     @exclusivity(unchecked) package var client: (any BodyClient)?
@@ -39,10 +40,8 @@ package final class EncodedBody: BodySource {
     @exclusivity(unchecked) package private(set) var contentSent: Int64? = 0
     @exclusivity(unchecked) private var coded: [UInt8] = []
     @exclusivity(unchecked) private var sent = 0
-    @exclusivity(unchecked) private var isLast = false
     /// The encoder holds nothing back.
     @exclusivity(unchecked) private var isFlushed = true
-    @exclusivity(unchecked) private var failure: BodyFailure?
     /// The client waits for `bodyReady`.
     @exclusivity(unchecked) private var isAwaited = false
 
@@ -54,12 +53,12 @@ package final class EncodedBody: BodySource {
     }
 
     package func next() -> BodyStep {
-        if let failure { return .failed(failure) }
         switch place {
-        case .gathering: return gather()
-        case .encoding: return wait()
-        case .sending: return .ready
-        case .over: return .end
+        case .gathering: gather()
+        case .encoding: wait()
+        case .sending: .ready
+        case .over: .end
+        case .failed(let failure): .failed(failure)
         }
     }
 
@@ -77,7 +76,7 @@ package final class EncodedBody: BodySource {
             case .waiting: return encode(before: .pause)
             case .end: return encode(before: .end)
             case .failed(let failure):
-                self.failure = failure
+                place = .failed(failure)
                 return .failed(failure)
             }
         }
@@ -95,7 +94,7 @@ package final class EncodedBody: BodySource {
 
     private func encode(before next: ContentEncoder.Next) -> BodyStep {
         place = .encoding
-        (isLast, isFlushed) = (next == .end, next != .more)
+        isFlushed = next != .more
         taken += Int64(piece.count)
         let bound = LoopBound(confined: self, on: loop)
         worker.run { [piece, pass, coding, loop] in
@@ -106,26 +105,27 @@ package final class EncodedBody: BodySource {
                     return try present.encode(piece, before: next)
                 }
             }
-            loop.enqueue { bound.value.encoded(coded, in: pass) }
+            loop.enqueue { bound.value.encoded(coded, in: pass, isLast: next == .end) }
         }
         piece.removeAll(keepingCapacity: true)
         loop.expectEcho()
         return wait()
     }
 
-    private func encoded(_ result: Result<[UInt8], ContentFailure>, in pass: Pass) {
+    private func encoded(_ result: Result<[UInt8], ContentFailure>, in pass: Pass, isLast: Bool) {
         guard pass === self.pass else { return }
         switch result {
         case .success(let bytes):
             (coded, sent) = (bytes, 0)
-            place = .sending
-            if bytes.isEmpty { leftPiece() }
-        case .failure: failure = .coding(coding)
+            place = .sending(isLast: isLast)
+            goOnIfSent()
+        case .failure: place = .failed(.coding(coding))
         }
         bodyReady()
     }
 
-    private func leftPiece() {
+    private func goOnIfSent() {
+        guard sent == coded.count, case .sending(let isLast) = place else { return }
         contentSent = taken
         place = isLast ? .over : .gathering
     }
@@ -136,7 +136,7 @@ package final class EncodedBody: BodySource {
 
     package func consume(_ count: Int) {
         sent += count
-        if sent == coded.count, place == .sending { leftPiece() }
+        goOnIfSent()
     }
 
     package var mayReplay: Bool { content.mayReplay }
@@ -158,8 +158,7 @@ package final class EncodedBody: BodySource {
         place = .gathering
         (piece, coded, sent) = ([], [], 0)
         (taken, contentSent) = (0, 0)
-        (isLast, isFlushed, isAwaited) = (false, true, false)
-        failure = nil
+        (isFlushed, isAwaited) = (true, false)
     }
 
     package func close() {
@@ -171,7 +170,9 @@ package final class EncodedBody: BodySource {
 
 extension EncodedBody: BodyClient {
     package func bodyReady() {
-        guard isAwaited, place != .encoding || failure != nil else { return }
+        // What the content has meanwhile is taken when the piece has left.
+        if case .encoding = place { return }
+        guard isAwaited else { return }
         isAwaited = false
         client?.bodyReady()
     }
