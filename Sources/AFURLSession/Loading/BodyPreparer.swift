@@ -44,13 +44,11 @@ final class BodyPreparer: StreamProvider {
 
     /// A body that is in memory has to be prepared if it may be coded.
     private func openData(_ data: Data, of request: WireRequest, done: @escaping (Prepared) -> Void) {
-        let body = DataBody(data)
         let loop = platform.loop
-        guard data.count <= BodyPreparer.longestWhole, let coding = load?.coding(for: request) else {
-            let bound = LoopBound(confined: { done(.success((request, body))) }, on: loop)
-            return loop.enqueue { bound.value() }
-        }
         let bound = LoopBound(confined: done, on: loop)
+        guard data.count <= BodyPreparer.longestWhole, let coding = load?.coding(for: request) else {
+            return loop.enqueue { bound.value(.success((request, DataBody(data)))) }
+        }
         platform.workers.sharedWorker().run {
             let coded = Result { () throws(ContentFailure) in
                 try ContentEncoder(coding).encode(data, before: .end)
