@@ -177,6 +177,7 @@ final class HostPool: ConnectionAttemptClient, ConnectionOwner {
 
     // MARK: - What the machine decides
 
+    /// Asked here, since comparing from outside copies the key.
     func serves(_ key: ConnectionKey) -> Bool { self.key == key }
 
     /// Neither requests nor connections are left.
