@@ -55,7 +55,7 @@ extension HTTPSessionManager {
             Call("GET", urlString: urlString, parameters: parameters, headers: headers),
             decoding: type,
             decoder: decoder
-        )
+        ).value
     }
 
     /// Asks for the head of a resource.
@@ -127,7 +127,7 @@ extension HTTPSessionManager {
             Call("POST", urlString: urlString, parameters: parameters, headers: headers),
             decoding: type,
             decoder: decoder
-        )
+        ).value
     }
 
     /// Puts parameters.
@@ -152,7 +152,7 @@ extension HTTPSessionManager {
             Call("PUT", urlString: urlString, parameters: parameters, headers: headers),
             decoding: type,
             decoder: decoder
-        )
+        ).value
     }
 
     /// Patches with parameters.
@@ -177,7 +177,7 @@ extension HTTPSessionManager {
             Call("PATCH", urlString: urlString, parameters: parameters, headers: headers),
             decoding: type,
             decoder: decoder
-        )
+        ).value
     }
 
     /// Deletes.
@@ -194,14 +194,11 @@ extension HTTPSessionManager {
 
     /// Decodes where the caller is: the conformance of a type may be on the caller's actor. The serializer only checks
     /// the response.
-    ///
-    /// - Parameter see: Is shown the response.
     func perform<Value: Decodable>(
         _ call: Call,
         decoding type: Value.Type,
-        decoder: JSONDecoder,
-        see: ((URLResponse?) -> Void)? = nil
-    ) async throws(RequestFailure) -> Value {
+        decoder: JSONDecoder
+    ) async throws(RequestFailure) -> (value: Value, response: URLResponse?) {
         let own = responseSerializer
         let serializer = HTTPResponseSerializer(
             // The statuses that a wrapped serializer accepts are unknown: take those of a new serializer.
@@ -213,7 +210,6 @@ extension HTTPSessionManager {
         )
         let (outcome, _) = try await outcome(of: call, by: serializer)
         let response = outcome.response
-        see?(response)
         guard let body = outcome.object as? Data else {
             throw outcome.error.map { RequestFailure($0, response: response) } ?? Self.noBody(of: response, for: type)
         }
@@ -227,7 +223,7 @@ extension HTTPSessionManager {
         if let error { throw RequestFailure(error, response: response, object: object) }
         // Not by way of an optional: to look up its type takes longer than the cast.
         switch object {
-        case let value as Value: return value
+        case let value as Value: return (value, response)
         default: throw Self.noBody(of: response, for: type)
         }
     }

@@ -32,9 +32,7 @@ extension HTTPSessionManager {
     ) throws -> Pages<Value> {
         let first = try request(for: Call("GET", urlString: urlString, parameters: parameters, headers: headers))
         return session.pages(of: first, limit: limit, allowsOtherOrigins: allowsOtherOrigins) { [self] request in
-            var response: URLResponse?
-            let value = try await perform(Call(request), decoding: type, decoder: decoder) { response = $0 }
-            return (value, response)
+            try await perform(Call(request), decoding: type, decoder: decoder)
         }
     }
 }
