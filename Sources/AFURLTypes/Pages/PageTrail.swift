@@ -87,8 +87,10 @@ package struct PageTrail: Sendable {
             user = nil
             next.withheldHeaderFields.formUnion(sessionSecrets)
             // An interceptor may add what is for the first origin.
-            next.change { $0.interception.value.kept = nil }
-            next.change { $0.interception.value.skipsSession = true }
+            next.change { contents in
+                contents.interception.value.kept = nil
+                contents.interception.value.skipsSession = true
+            }
         }
         return next
     }
