@@ -43,6 +43,8 @@ import Foundation
     private var verdict: TransferFailure?
     /// The beginning of a body in which the server says what is wrong; nil for any other.
     private var problem: Data?
+    /// Gives up a body that is read for its words only, and does not end: it must not hide for long what it is about.
+    private var patience: Task<Void, any Error>?
     private(set) var metrics: URLSessionTaskMetrics?
     /// The server, if its trust was evaluated.
     private(set) var server: ServerTrust?
@@ -96,6 +98,7 @@ import Foundation
             task.resume()
         }
         watch?.cancel()
+        patience?.cancel()
         if endsAtHead || dropsBody && verdict != nil { error = nil }
         if let problem, let words = response.flatMap({ ProblemDetails($0, body: problem)?.words }) {
             verdict?.message += ": \(words)"
@@ -210,14 +213,6 @@ import Foundation
     private func giveUp(_ reason: TransferFailure) {
         failure = failure ?? reason
         task.cancel()
-    }
-
-    /// A body that is read for its words only, and does not end, must not hide for long what it is about.
-    private func giveUp(_ reason: TransferFailure, after patience: Duration) {
-        Task {
-            try? await Task.sleep(for: patience)
-            giveUp(reason)
-        }
     }
 
     // MARK: - The end
@@ -411,7 +406,12 @@ import Foundation
             // The body of an error does not belong behind a part.
             dropsBody = mode == .dropsBody || part != nil
             if dropsBody, problem == nil { failure = refusal } else { verdict = refusal }
-            if dropsBody, problem != nil { giveUp(refusal, after: .seconds(2)) }
+            if dropsBody, problem != nil {
+                patience = Task {
+                    try await Task.sleep(for: .seconds(2))
+                    giveUp(refusal)
+                }
+            }
         } else if let part, answer == .refused {
             failure = .notResumed(part, status: response.statusCode)
         }
