@@ -349,6 +349,20 @@ import Foundation
         #expect(Coded.plain(last.body) == content && last.headers.values(of: "Content-Encoding") == ["gzip"])
     }
 
+    @Test(arguments: Kind.allCases)
+    func `an interceptor's next attempt sends it coded once`(kind: Kind) async throws {
+        server.enqueue(.status(503), .text("taken"))
+        let content = Coded.text(50_000)
+        var rules = RetryRules(maximumAttempts: 2)
+        rules.baseDelay = .milliseconds(1)
+        let session = URLSession.loopback(delegate: Streams(content)) { [rules] in $0.requestInterceptors = [rules] }
+
+        #expect(try await send(content, as: kind, request(server.url("/busy")), in: session).text == "taken")
+
+        #expect(server.requests.count == 2 && codings(0) == ["gzip"] && codings(1) == ["gzip"])
+        #expect(server.requests.allSatisfy { Coded.plain($0.body) == content })
+    }
+
     @Test func `a server that wants to be asked first, and trailer fields, go with it`() async throws {
         var request = request(fields: ["Expect": "100-continue"])
         request.trailers = RequestTrailers("X-Sum") { ["X-Sum": "9"] }
