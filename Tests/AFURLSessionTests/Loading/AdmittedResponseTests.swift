@@ -320,9 +320,10 @@ private final class Admitting: URLSessionDataDelegate {
         willCacheResponse proposedResponse: CachedURLResponse,
         completionHandler: @escaping Completion
     ) {
+        // Before the note, after which a test answers.
+        if !answersAtOnce { asked.withLock { $0.append((proposedResponse, completionHandler)) } }
         note("cache")
-        if answersAtOnce { return completionHandler(proposedResponse) }
-        asked.withLock { $0.append((proposedResponse, completionHandler)) }
+        if answersAtOnce { completionHandler(proposedResponse) }
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
