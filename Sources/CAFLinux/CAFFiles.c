@@ -261,6 +261,11 @@ int caf_truncate(int descriptor, int64_t length) {
     return (int)result;
 }
 
+int caf_allocate(int descriptor, int64_t length) {
+    PERFORM(CAF_CALL_ALLOCATE, descriptor, 0, fallocate(descriptor, 0, 0, length));
+    return (int)result;
+}
+
 int caf_sync(int descriptor) {
     PERFORM(CAF_CALL_SYNC, descriptor, 0, fsync(descriptor));
     return (int)result;

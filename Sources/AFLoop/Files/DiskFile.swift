@@ -130,6 +130,15 @@ package final class DiskFile: Sendable {
         _ = try perform(.truncate) { Int(caf_truncate($0, length)) }
     }
 
+    /// Takes the room for `length` bytes from the disk, where the file system can do that in advance.
+    package func allocate(_ length: Int64) throws(SystemCallError) {
+        do throws(SystemCallError) {
+            _ = try perform(.fallocate) { Int(caf_allocate($0, length)) }
+        } catch {
+            guard [EOPNOTSUPP, ENOSYS].contains(error.code) else { throw error }
+        }
+    }
+
     /// Waits until what was written would outlive a power failure.
     package func sync() throws(SystemCallError) {
         _ = try perform(.fsync) { Int(caf_sync($0)) }

@@ -4,7 +4,7 @@ package enum SystemCall: Sendable, Hashable {
         thread,
         poll
     case open, fstat, pread
-    case pwrite, truncate, close, mkdir, link, rename, unlink, flock, random, fsync
+    case pwrite, truncate, fallocate, close, mkdir, link, rename, unlink, flock, random, fsync
 
     package var name: String {
         switch self {
@@ -27,6 +27,7 @@ package enum SystemCall: Sendable, Hashable {
         case .pread: "pread"
         case .pwrite: "pwritev"
         case .truncate: "ftruncate"
+        case .fallocate: "fallocate"
         case .close: "close"
         case .mkdir: "mkdirat"
         case .link: "linkat"

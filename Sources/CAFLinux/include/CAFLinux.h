@@ -37,6 +37,7 @@ typedef enum {
     CAF_CALL_MAKE_FOLDER,
     CAF_CALL_PWRITE,
     CAF_CALL_TRUNCATE,
+    CAF_CALL_ALLOCATE,
     CAF_CALL_LINK,
     CAF_CALL_RENAME,
     CAF_CALL_UNLINK,
@@ -186,6 +187,8 @@ bool caf_is_in_memory(int descriptor);
 // Writes slices with one call. A limit on file sizes is an error, not a signal.
 long caf_write_slices(int descriptor, const struct iovec *slices, int count, int64_t offset);
 int caf_truncate(int descriptor, int64_t length);
+// Takes the room for so many bytes from the disk. -EOPNOTSUPP where the file system cannot say in advance.
+int caf_allocate(int descriptor, int64_t length);
 // Waits until a file, or the names in a folder, would outlive a power failure.
 int caf_sync(int descriptor);
 // Gives a name to a file that was created without.

@@ -36,6 +36,7 @@ struct RefusedCallTests {
             (CAF_CALL_PREAD, none, { caf_read_at_without_waiting(none, &bytes, 8, 0) }),
             (CAF_CALL_PWRITE, none, { caf_write_slices(none, &slice, 1, 0) }),
             (CAF_CALL_TRUNCATE, none, { Int(caf_truncate(none, 0)) }),
+            (CAF_CALL_ALLOCATE, none, { Int(caf_allocate(none, 1)) }),
             (CAF_CALL_SYNC, none, { Int(caf_sync(none)) }),
             (CAF_CALL_LINK, none, { Int(caf_link_file(none, none, "x")) }),
             (CAF_CALL_RENAME, -1, { Int(caf_rename(none, "x", "y")) }),

@@ -138,6 +138,7 @@ package struct SystemFaults: FaultSource {
             hidden: [EINTR]
         ),
         Row(call: CAF_CALL_TRUNCATE, name: "ftruncate", shown: [EIO, EFBIG, ENOSPC], hidden: [EINTR]),
+        Row(call: CAF_CALL_ALLOCATE, name: "fallocate", shown: [EIO, EFBIG, ENOSPC], hidden: [EINTR, EOPNOTSUPP]),
         Row(call: CAF_CALL_LINK, name: "linkat", shown: [EEXIST, ENOSPC, EACCES, EXDEV, EIO], hidden: [EINTR]),
         Row(
             call: CAF_CALL_RENAME,
