@@ -110,6 +110,7 @@ static const EVP_MD *caf_digest_kind(int kind) {
     case CAF_DIGEST_SHA1: return EVP_sha1();
     case CAF_DIGEST_SHA256: return EVP_sha256();
     case CAF_DIGEST_SHA512_256: return EVP_sha512_256();
+    case CAF_DIGEST_SHA512: return EVP_sha512();
     default: return NULL;
     }
 }
@@ -127,9 +128,9 @@ int caf_digest_add(EVP_MD_CTX *digest, const void *bytes, size_t count) {
     return count == 0 || EVP_DigestUpdate(digest, bytes, count) == 1;
 }
 
-size_t caf_digest_end(EVP_MD_CTX *digest, uint8_t bytes[32]) {
+size_t caf_digest_end(EVP_MD_CTX *digest, uint8_t bytes[64]) {
     unsigned int count = 0;
-    if (EVP_MD_CTX_get_size(digest) <= 32 && EVP_DigestFinal_ex(digest, bytes, &count) == 1) return count;
+    if (EVP_DigestFinal_ex(digest, bytes, &count) == 1) return count;
     ERR_clear_error();
     return 0;
 }

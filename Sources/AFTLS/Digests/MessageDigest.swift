@@ -29,6 +29,11 @@ package final class MessageDigest {
         self.init(kind: function.kind)
     }
 
+    /// SHA-256, or SHA-512. Nil if OpenSSL refuses the function.
+    package convenience init?(sha bits: Int) {
+        self.init(kind: Int32(bits == 512 ? CAF_DIGEST_SHA512 : CAF_DIGEST_SHA256))
+    }
+
     fileprivate init?(kind: Int32) {
         guard let handle = caf_digest(kind) else { return nil }
         self.handle = handle
@@ -52,7 +57,7 @@ package final class MessageDigest {
     package func finish() -> [UInt8]? {
         guard isGood else { return nil }
         isGood = false
-        let bytes = [UInt8](unsafeUninitializedCapacity: 32) { buffer, count in
+        let bytes = [UInt8](unsafeUninitializedCapacity: 64) { buffer, count in
             buffer.initialize(repeating: 0)
             count = caf_digest_end(handle, buffer.baseAddress)
         }

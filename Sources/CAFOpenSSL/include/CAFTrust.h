@@ -45,11 +45,11 @@ int caf_sha256(const void *bytes, size_t count, uint8_t digest[32]);
 int caf_public_key_sha256(const X509 *certificate, uint8_t digest[32]);
 
 // Digests made piece by piece. NULL for a kind that this OpenSSL refuses, as MD5 in a FIPS build.
-enum { CAF_DIGEST_MD5, CAF_DIGEST_SHA1, CAF_DIGEST_SHA256, CAF_DIGEST_SHA512_256 };
+enum { CAF_DIGEST_MD5, CAF_DIGEST_SHA1, CAF_DIGEST_SHA256, CAF_DIGEST_SHA512_256, CAF_DIGEST_SHA512 };
 EVP_MD_CTX *caf_digest(int kind);
 int caf_digest_add(EVP_MD_CTX *digest, const void *bytes, size_t count);
-// Writes at most 32 bytes and returns how many, 0 if it failed. The digest is of no further use.
-size_t caf_digest_end(EVP_MD_CTX *digest, uint8_t bytes[32]);
+// Writes at most 64 bytes and returns how many, 0 if it failed. The digest is of no further use.
+size_t caf_digest_end(EVP_MD_CTX *digest, uint8_t bytes[64]);
 void caf_digest_free(EVP_MD_CTX *digest);
 
 // Overwrites bytes in a way that no compiler leaves out.
