@@ -2,29 +2,38 @@ import AFBase
 import AFLoop
 import AFTransport
 
-/// Works on the file of a download for the loop. Nothing here waits: the worker does the jobs in order, and their
-/// results come back to the loop.
-final class DownloadFile: Sendable {
+/// Works on a file for the loop. Nothing here waits: the worker does the jobs in order, and their results come back to
+/// the loop.
+final class FileWork<Store: Sendable>: Sendable {
     /// A worker of its own, so that a disk that hangs holds up no other download.
-    private let worker: any BlockingWorker
+    let worker: any BlockingWorker
     private let loop: EventLoop
-    private let store: Lock<DownloadStore>
+    let store: Lock<Store>
 
-    init(in place: DownloadPlace, world: World) {
+    init(_ store: Store, world: World) {
         worker = world.workers.ownWorker("AFURLSession.download")
         loop = world.loop
-        store = Lock(DownloadStore(in: place))
+        self.store = Lock(store)
     }
 
     /// Does work on the file, then calls `finished` on the loop with its result.
     func perform<Value: Sendable>(
-        _ work: @escaping @Sendable (inout DownloadStore) -> Value,
+        _ work: @escaping @Sendable (inout Store) -> Value,
         then finished: @escaping @Sendable (Value) -> Void
     ) {
         worker.run { [store, loop] in
             let value = store.withLock(work)
             loop.enqueue(in: .all) { finished(value) }
         }
+    }
+}
+
+/// The file of a download.
+typealias DownloadFile = FileWork<DownloadStore>
+
+extension FileWork<DownloadStore> {
+    convenience init(in place: DownloadPlace, world: World) {
+        self.init(DownloadStore(in: place), world: world)
     }
 
     /// Removes the file, after the work under way.
