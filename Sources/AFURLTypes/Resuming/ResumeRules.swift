@@ -62,22 +62,55 @@ package enum ResumeAnswer: Hashable, Sendable {
         }
     }
 
+    /// The meaning of a response to a request for some of the bytes. A server may send fewer (RFC 9110 §14.2).
+    ///
+    /// - Parameters:
+    ///   - range: The bytes that the request asks for.
+    ///   - total: The length of the whole.
+    package static func judge(
+        _ response: HTTPURLResponse,
+        for range: Range<Int64>,
+        of total: Int64,
+        validator: ResumeValidator
+    ) -> ResumeAnswer {
+        let (headers, length) = (response.headers, response.expectedContentLength)
+        switch response.statusCode {
+        case 206:
+            guard validator.isRepeated(in: headers), let span = span(headers, length: length, at: range.lowerBound),
+                span.upperBound <= range.upperBound, span.total == nil || span.total == total
+            else { return .unusable }
+            return .rest(end: span.upperBound, total: total)
+        case 416: return .unusable
+        case 200..<300: return .whole
+        default: return .other
+        }
+    }
+
     private static func judgePart(
         _ headers: HTTPHeaders,
         length: Int64,
         at offset: Int64,
         of known: Int64?
     ) -> ResumeAnswer {
+        guard let (end, total) = span(headers, length: length, at: offset) else { return .unusable }
+        // The request asked for all bytes from the offset on. A server that sends fewer may have another resource.
+        if let total, end != total { return .unusable }
+        if let known, end != known || known != total ?? known { return .unusable }
+        return .rest(end: end, total: total ?? known)
+    }
+
+    /// Where the body of a 206 ends, which must begin at the offset, and how long the whole is.
+    private static func span(
+        _ headers: HTTPHeaders,
+        length: Int64,
+        at offset: Int64
+    ) -> (upperBound: Int64, total: Int64?)? {
         guard !headers.hasCodedContent, !headers.isMultipart,
             let range = ResumeValidator.single("Content-Range", headers: headers).flatMap({ ContentRange($0) }),
-            let span = range.span, span.lowerBound == offset
-        else { return .unusable }
-        // The request asked for all bytes from the offset on. A server that sends fewer may have another resource.
-        if let total = range.total, span.upperBound != total - 1 { return .unusable }
-        if let known, span.upperBound != known - 1 || known != range.total ?? known { return .unusable }
-        let count = span.upperBound - span.lowerBound + 1
-        guard length < 0 || length == count else { return .unusable }
-        return .rest(end: span.upperBound + 1, total: range.total ?? known)
+            let span = range.span, span.lowerBound == offset,
+            length < 0 || length == span.upperBound - span.lowerBound + 1
+        else { return nil }
+        return (span.upperBound + 1, range.total)
     }
 
     private static func judgeRefusal(_ headers: HTTPHeaders, at offset: Int64, of known: Int64?) -> ResumeAnswer {
