@@ -11,7 +11,7 @@ extension LoadError {
         case .file, .brokenRest, .unanswered: true
         case .rejected, .redirect, .plainTextForbidden, .cancelled, .bodyTooLong, .content, .notCached,
             .proxyMisconfigured, .sessionInvalidated, .forked, .noThread, .unaskedPart, .resumeData, .foreign, .local,
-            .webSocket, .stream, .refused, .fault:
+            .webSocket, .stream, .refused, .parts, .fault:
             false
         }
     }

@@ -36,6 +36,8 @@ package enum LoadError: Error, Sendable {
     case webSocket(WebSocketFailure)
     /// A stream of events or lines does not take the response.
     case refused(ResponseRefusal)
+    /// A download in parts cannot go on.
+    case parts(PartsFailure)
     /// A `data:` URL or a file cannot be loaded.
     case local(LocalFailure)
     /// The time of the task is over, and who had to answer has not.

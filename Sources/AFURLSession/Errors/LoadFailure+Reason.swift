@@ -129,6 +129,8 @@ extension LoadFailure {
         public static let weakKey = Detail(rawValue: "weakKey")
         /// A certificate in the chain breaks a rule of X.509.
         public static let chain = Detail(rawValue: "chain")
+        /// The bytes have another digest than they must have.
+        public static let digest = Detail(rawValue: "digest")
         /// The session's own policy refused the certificate.
         public static let policy = Detail(rawValue: "policy")
         /// The delegate or an interceptor has not answered, and the time of the task is over.

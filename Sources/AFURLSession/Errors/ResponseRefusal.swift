@@ -4,6 +4,8 @@ package struct ResponseRefusal: Error, Sendable {
     package enum Content: Sendable {
         case events
         case jsonLines
+        /// A download in parts.
+        case file
     }
 
     package enum Cause: Sendable, Equatable {

@@ -62,7 +62,7 @@ extension ResponseRefusal.Content {
             guard status == 200 else { return .status }
             let type = response.value(forHTTPHeaderField: "Content-Type") ?? ""
             return MediaType(type)?.essence == "text/event-stream" ? nil : .contentType(type)
-        case .jsonLines: return 200..<300 ~= status ? nil : .status
+        case .jsonLines, .file: return 200..<300 ~= status ? nil : .status
         }
     }
 }

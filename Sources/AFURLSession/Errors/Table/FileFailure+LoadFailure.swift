@@ -1,6 +1,7 @@
 import AFLoop
 import AFTransport
 import AFWire
+import Foundation
 import Glibc
 
 // Rows for files: those that are sent, those of downloads, and what `file:` and `data:` URLs name.
@@ -36,15 +37,81 @@ extension LoadFailure {
                     + "it has \(found).",
                 advice: "Leave a file alone until it is sent, or send a copy of it."
             )
-        case .openFolder:
-            self = .unstored(.fileCreate, phase: .preparing, what: "the folder \(quoted) cannot be used", cause: cause)
-        case .create:
-            self = .unstored(.fileCreate, phase: .preparing, what: "no file can be made in \(quoted)", cause: cause)
-        case .write: self = .unstored(.file, what: "writing to its file in \(quoted) failed", cause: cause)
-        case .close:
-            self = .unstored(.file, what: "the file in \(quoted) could not be written to the end", cause: cause)
-        case .name:
-            self = .unstored(.fileMove, what: "the file in \(quoted) could not be given its name", cause: cause)
+        case .openFolder, .create, .write, .close, .name:
+            self.init(storing: failure, in: quoted, elsewhere: "set temporaryFolder of the configuration to")
+        }
+    }
+
+    /// - Parameters:
+    ///   - folder: How the message names the folder.
+    ///   - elsewhere: How to choose another folder, without its name.
+    private init(storing failure: FileFailure, in folder: String, elsewhere: String) {
+        let (kind, phase, what): (Kind, Phase, String) =
+            switch failure.fault {
+            case .openFolder: (.fileCreate, .preparing, "the folder \(folder) cannot be used")
+            case .create: (.fileCreate, .preparing, "no file can be made in \(folder)")
+            case .close: (.file, .receivingBody, "the file in \(folder) could not be written to the end")
+            case .name: (.fileMove, .receivingBody, "the file in \(folder) could not be given its name")
+            default: (.file, .receivingBody, "writing to its file in \(folder) failed")
+            }
+        let cause = failure.cause
+        let advice =
+            switch cause?.code {
+            case ENOSPC, EDQUOT: "Make room there, or \(elsewhere) a larger disk."
+            case EFBIG: "Raise the limit on file sizes (ulimit -f), or choose another file system."
+            case EMFILE, ENFILE: "Raise the limit on open files, or run fewer downloads at a time."
+            case EIO: "Look after that disk."
+            default: "Make it one that exists and may be written to, or \(elsewhere) another."
+            }
+        self.init(
+            kind,
+            phase: phase,
+            errno: cause?.code,
+            message:
+                "The download could not be stored: \(what)\(cause.map { ": \(SystemErrorText.of($0.code))" } ?? "").",
+            advice: advice
+        )
+    }
+
+    init(_ failure: PartsFailure) {
+        switch failure {
+        case .file(let failure):
+            let folder = (failure.path as NSString).deletingLastPathComponent
+            self.init(
+                storing: failure,
+                in: "\u{201C}\(EscapedText(folder).text)\u{201D}",
+                elsewhere: "download to"
+            )
+        case .inUse(let path):
+            self.init(
+                .fileCreate,
+                phase: .preparing,
+                message: "The download did not begin: another one writes \(EscapedText(path).text).",
+                advice: "Wait for the other, or name another file."
+            )
+        case .taken(let path):
+            self.init(
+                .fileCreate,
+                phase: .preparing,
+                message: "The download did not begin: \(EscapedText(path).text) is there, and no download has made it.",
+                advice: "Remove it, or name another file."
+            )
+        case .changing(let times):
+            self.init(
+                .response,
+                phase: .receivingBody,
+                message: "The download was given up: the server had another file each of \(times) times.",
+                advice: "Download it with one request."
+            )
+        case .digest(let expected, let found):
+            self.init(
+                .decodingDigest,
+                phase: .delivering,
+                message:
+                    "The file was removed: its SHA-\(expected.bits) is \(found?.hexadecimal ?? "unknown"), and not "
+                    + "\(expected.hexadecimal).",
+                advice: "Try again. If that does not help, compare the digest with its source."
+            )
         }
     }
 
@@ -54,30 +121,6 @@ extension LoadFailure {
             phase: .preparing,
             errno: errno,
             message: "The request was not sent: \(what)",
-            advice: advice
-        )
-    }
-
-    private static func unstored(
-        _ kind: Kind,
-        phase: Phase = .receivingBody,
-        what: String,
-        cause: SystemCallError?
-    ) -> LoadFailure {
-        let why = cause.map { ": \(SystemErrorText.of($0.code))" } ?? ""
-        let advice =
-            switch cause?.code {
-            case ENOSPC, EDQUOT: "Make room there, or set temporaryFolder of the configuration to a larger disk."
-            case EFBIG: "Raise the limit on file sizes (ulimit -f), or choose another file system."
-            case EMFILE, ENFILE: "Raise the limit on open files, or run fewer downloads at a time."
-            case EIO: "Look after that disk."
-            default: "Set temporaryFolder of the configuration to a folder that exists and may be written to."
-            }
-        return LoadFailure(
-            kind,
-            phase: phase,
-            errno: cause?.code,
-            message: "The download could not be stored: \(what)\(why).",
             advice: advice
         )
     }

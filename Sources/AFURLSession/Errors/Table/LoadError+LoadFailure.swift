@@ -87,6 +87,7 @@ extension LoadFailure {
         case .stream(let failure): self.init(failure, peer: peer)
         case .webSocket(let failure): self.init(failure, peer: peer)
         case .refused(let refusal): self.init(refusal)
+        case .parts(let failure): self.init(failure)
         case .local(let failure): self.init(failure)
         case .forked:
             self.init(
@@ -298,6 +299,12 @@ extension LoadFailure {
                 (
                     .responseStatus,
                     "The server answered \(status) to a request for lines of JSON.",
+                    "Look at refusedResponse of the error."
+                )
+            case (.status, .file):
+                (
+                    .responseStatus,
+                    "The server answered \(status) to a request for a file.",
                     "Look at refusedResponse of the error."
                 )
             case (.contentType(let type), _):

@@ -68,6 +68,7 @@ extension LoadFailure.Kind {
     static let decodingDamaged = Self(.decoding, detail: .damaged, code: .cannotDecodeRawData)
     static let decodingTruncated = Self(.decoding, detail: .truncated, code: .cannotDecodeRawData)
     static let decodingBomb = Self(.decoding, detail: .bomb, code: .cannotDecodeRawData)
+    static let decodingDigest = Self(.decoding, detail: .digest, code: .cannotDecodeContentData)
     static let decodingMemory = Self(.decoding, detail: .memory, code: .cannotDecodeRawData)
 
     static let tls = Self(.tls, code: .secureConnectionFailed)

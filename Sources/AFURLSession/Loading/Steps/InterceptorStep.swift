@@ -246,7 +246,7 @@ extension LoadError {
         case .foreign: true
         case .rejected, .plainTextForbidden, .proxyMisconfigured, .cancelled, .bodyTooLong, .content, .notCached,
             .unanswered, .redirect, .file, .unaskedPart, .brokenRest, .resumeData, .sessionInvalidated, .stream,
-            .webSocket, .local, .refused, .forked, .noThread, .fault:
+            .webSocket, .local, .refused, .parts, .forked, .noThread, .fault:
             false
         }
     }
