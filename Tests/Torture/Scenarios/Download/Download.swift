@@ -6,7 +6,7 @@ import Foundation
 
 extension Scenario {
     /// Files that are fetched.
-    static let download = Downloads.plain + Downloads.managed + Downloads.resumed
+    static let download = Downloads.plain + Downloads.managed + Downloads.resumed + Downloads.parted
 }
 
 enum Downloads {
