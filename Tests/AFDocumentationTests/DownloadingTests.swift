@@ -36,6 +36,21 @@ import Testing
         #expect(try Data(contentsOf: destination).count == Self.length)
     }
 
+    @Test func `a file is loaded in parts, and compared with its digest`() async throws {
+        let (session, url) = (site.session, site.url("/file"))
+        let destination = folder.url.appendingPathComponent("file")
+
+        let progress = Progress(totalUnitCount: 0)
+        try await session.download(from: url, to: destination, inParts: 8, progress: progress)
+        #expect(try Data(contentsOf: destination).count == Self.length && progress.isFinished)
+
+        // sha256sum of 300,000 times the letter x
+        let sum = "29927e273accc68286005017f7fa6e4f27bddb4db3083ff8b8d4c3667905b7fa"
+        let parts = DownloadParts(8, digest: FileDigest(hexadecimal: sum))
+        try await session.download(from: url, to: destination, inParts: parts)
+        #expect(parts.digest?.hexadecimal == sum)
+    }
+
     private func load(_ url: URL, in session: URLSession) async throws -> URL {
         do {
             let (file, _) = try await session.download(from: url)

@@ -9,7 +9,8 @@ struct StoreListTests {
         "ConnectionPool": "ConnectionKey", "HostPool": "ConnectionKey", "TLSSessionCache": "ConnectionKey",
         "TrustedServers": "TrustJudge", "CacheStore": "CacheEntry", "CachePartition": "TrustScope",
         "URLCache": "TrustScope", "ProtocolStorage": "TrustScope", "HSTSStore": "TrustScope",
-        "ResumeRecord": "scope", "ProvenCredentials": "TrustScope", "KnownCredentials": "TrustScope",
+        "ResumeRecord": "scope", "PartsRecord": "scope", "ProvenCredentials": "TrustScope",
+        "KnownCredentials": "TrustScope",
         "PartialImages": "ImageDownloadKey",
         "AutoPurgingImageCache": "identifier", "MemoryImageCache": "ImageCacheKey",
     ]
@@ -19,6 +20,7 @@ struct StoreListTests {
         "HTTPCookieStorage": "cookies go by hosts, as RFC 6265 has it; a server that lax rules accept may set them",
         "CookieJar": "the same", "CookieFileStore": "the same", "URLCredentialStorage": "what the program has given",
         "DownloadStore": "the file of one download; its resume data have the scope",
+        "PartsStore": "the file of one download in parts; its record has the scope",
         "CacheRecord": "the bytes of an entry, whose head has its partition",
         "HARCache": "a report", "ExchangeRecord": "a report", "TaskRecord": "one task",
         "AgedImages": "the order of a cache's images, by its keys", "PixelStorage": "the pixels of an image",

@@ -246,6 +246,17 @@ extension URLSessionTask {
         reconcile()
     }
 
+    /// Starts the task with the task-local values of other code than this.
+    func resume(in context: CallerContext) {
+        if isIntercepted {
+            snapshot.withLock { snapshot in
+                snapshot.hasContext = true
+                snapshot.plans.value.context = context
+            }
+        }
+        resume()
+    }
+
     /// Keeps the task-local values of the caller for the interceptors, if there are some and the task has not begun.
     private func keepContext() {
         guard isIntercepted, state == .running else { return }
