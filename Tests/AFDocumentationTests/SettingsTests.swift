@@ -45,6 +45,26 @@ import Testing
         #expect(error?.code == .cannotConnectToHost && site.server.requests.isEmpty)
     }
 
+    private struct Registry {
+        func addresses(of host: String, _ kind: String) async throws -> NameResolver.Answer {
+            NameResolver.Answer(host == "api.test" && kind == "A" ? ["127.0.0.1"] : [], timeToLive: .seconds(30))
+        }
+    }
+
+    @Test func `the program looks names up`() async throws {
+        let (registry, configuration) = (Registry(), site.configuration)
+        let url = try #require(URL(string: "http://api.test:\(site.server.port)/bytes/2"))
+
+        configuration.nameResolver = NameResolver(
+            ipv4: { question in try await registry.addresses(of: question.host, "A") },
+            ipv6: { question in try await registry.addresses(of: question.host, "AAAA") }
+        )
+
+        let session = site.owned(URLSession(configuration: configuration))
+        let (_, response) = try await session.data(from: url)
+        #expect((response as? HTTPURLResponse)?.statusCode == 200)
+    }
+
     @Test func `the table of TLS has each setting`() throws {
         let page = try Repository.text("Sources/AFNetworking/AFNetworking.docc/Settings.md")
         let names = Mirror(reflecting: TLSConfiguration()).children.compactMap(\.label)

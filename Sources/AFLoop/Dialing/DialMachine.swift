@@ -17,14 +17,17 @@ package struct DialMachine: Sendable {
     /// A resolver that answers with hundreds of addresses does not get hundreds of connections.
     package static let maximumAddresses = 16
 
-    package let addresses: [SocketAddress]
+    package private(set) var addresses: [SocketAddress]
+    /// The addresses of the other family may follow.
+    package private(set) var awaitsMore: Bool
     private var next = 0
     /// No more than there are addresses, so that a list is as good as a set.
     private var running: [Int] = []
     private var isOver = false
 
-    package init(_ found: [SocketAddress]) {
+    package init(_ found: [SocketAddress], awaitsMore: Bool = false) {
         addresses = DialMachine.interleaved(found)
+        self.awaitsMore = awaitsMore
     }
 
     package var hasUntried: Bool { !isOver && next < addresses.count }
@@ -33,11 +36,24 @@ package struct DialMachine: Sendable {
 
     package mutating func delayElapsed() -> Action { hasUntried ? attemptNext() : .wait }
 
+    /// All addresses are known. Those that are new go among the untried ones (RFC 8305 §3).
+    package mutating func add(_ found: [SocketAddress]) -> Action {
+        guard !isOver, awaitsMore else { return .wait }
+        awaitsMore = false
+        let tried = addresses[..<next]
+        let rest = addresses[next...] + found.filter { !addresses.contains($0) }
+        let (same, other) = (
+            rest.filter { $0.family == tried.last?.family }, rest.filter { $0.family != tried.last?.family }
+        )
+        addresses = Array((tried + DialMachine.interleaved(other + same)).prefix(DialMachine.maximumAddresses))
+        return running.isEmpty ? attemptNext() : .wait
+    }
+
     package mutating func attemptFailed(_ attempt: Int) -> Action {
         guard !isOver, let place = running.firstIndex(of: attempt) else { return .wait }
         running.remove(at: place)
         if hasUntried { return attemptNext() }
-        guard running.isEmpty else { return .wait }
+        guard running.isEmpty, !awaitsMore else { return .wait }
         isOver = true
         return .fail
     }

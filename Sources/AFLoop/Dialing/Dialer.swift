@@ -55,9 +55,9 @@ package final class Dialer: ResolverClient, TimerTarget {
 
     package func start() {
         switch target {
-        case .name(let name, _):
+        case .name(let name, let port):
             report.resolveStarted = loop.now
-            resolver.resolve(name, for: self)
+            resolver.resolve(name, port: port, for: self)
         case .addresses(let addresses):
             // In a later turn, as a resolver answers: no caller is called back from within `start`.
             let dial = LoopBound(confined: self, on: loop)
@@ -83,7 +83,14 @@ package final class Dialer: ResolverClient, TimerTarget {
         closeAttempts(except: nil, noting: outcome)
     }
 
+    package func resolvedFirst(_ addresses: [SocketAddress]) {
+        guard case .name(_, let port) = target, report.connectStarted == nil else { return }
+        report.resolveEnded = loop.now
+        race(addresses.map { $0.withPort(port) }, awaitsMore: true)
+    }
+
     package func resolved(_ result: Result<[SocketAddress], ResolutionFailure>) {
+        if machine.awaitsMore, case .name(_, let port) = target { return raceOn((try? result.get()) ?? [], port: port) }
         report.resolveEnded = loop.now
         switch (result, target) {
         case (.success(let addresses), .name(_, let port)): race(addresses.map { $0.withPort(port) })
@@ -99,14 +106,20 @@ package final class Dialer: ResolverClient, TimerTarget {
 
     // MARK: - The race
 
-    private func race(_ addresses: [SocketAddress]) {
+    private func race(_ addresses: [SocketAddress], awaitsMore: Bool = false) {
         // One lookup answers all dials that wait for the name, and a client that hears first may cancel another dial.
         guard client != nil else { return }
         report.connectStarted = loop.now
         // Before the first attempt, which may fail at once and end the dial.
         client?.dialResolved(self, to: addresses)
-        machine = DialMachine(addresses)
+        machine = DialMachine(addresses, awaitsMore: awaitsMore)
         perform(machine.start())
+    }
+
+    private func raceOn(_ addresses: [SocketAddress], port: UInt16) {
+        guard client != nil else { return }
+        perform(machine.add(addresses.map { $0.withPort(port) }))
+        if delay == nil { restartDelay() }
     }
 
     private func perform(_ action: DialMachine.Action) {
@@ -194,6 +207,7 @@ package final class Dialer: ResolverClient, TimerTarget {
     }
 
     private func closeAttempts(except winner: Int?, noting outcome: DialAttempt.Outcome = .abandoned) {
+        if machine.awaitsMore { resolver.cancel(self) }
         if let delay { loop.cancelTimer(delay) }
         delay = nil
         let ended = attempts

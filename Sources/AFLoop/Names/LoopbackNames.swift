@@ -1,11 +1,11 @@
 /// The names of this machine: `localhost` and all below it (RFC 6761 §6.3).
 ///
 /// Whatever name servers say of them, or fail to say: a server on a loopback address trusts no other machine.
-enum LoopbackNames {
+package enum LoopbackNames {
     private static let addresses = [SocketAddress(ipv6: "::1", port: 0), SocketAddress(ipv4: "127.0.0.1", port: 0)]
         .compactMap { $0 }
 
-    static func contains(_ name: String) -> Bool {
+    package static func contains(_ name: String) -> Bool {
         let labels = name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         // One dot may end a name.
         guard let last = labels.last(where: { !$0.isEmpty }) else { return false }

@@ -10,6 +10,8 @@ package struct ResolutionFailure: Error, Sendable, Hashable {
 
     package let kind: Kind
     package let message: String
+    /// The program's own resolver has failed.
+    package var isOfProgram = false
 
     package init(kind: Kind, message: String) {
         self.kind = kind

@@ -72,6 +72,8 @@ package final class ConnectionAttempt: DialClient, HandshakeClient, ResolverClie
         dial()
     }
 
+    private var resolver: any Resolver { (rules.resolver ?? platform.resolver).value }
+
     private func dial() {
         guard let target else { return }
         let dialer = Dialer(
@@ -83,7 +85,7 @@ package final class ConnectionAttempt: DialClient, HandshakeClient, ResolverClie
             ),
             on: platform.loop,
             opener: platform.opener,
-            resolver: platform.resolver.value,
+            resolver: resolver,
             client: self
         )
         self.dialer = dialer
@@ -96,7 +98,7 @@ package final class ConnectionAttempt: DialClient, HandshakeClient, ResolverClie
         client = nil
         asker = nil
         stopLimit()
-        if isLookingUp { platform.resolver.value.cancel(self) }
+        if isLookingUp { resolver.cancel(self) }
         dialer?.cancel()
         passage?.cancel()
         handshake?.cancel()
@@ -172,7 +174,7 @@ package final class ConnectionAttempt: DialClient, HandshakeClient, ResolverClie
         isLookingUp = true
         lookup.resolveStarted = platform.loop.now
         note(.lookupStarted(host: host.connectName))
-        platform.resolver.value.resolve(host.connectName, for: self)
+        resolver.resolve(host.connectName, port: key.endpoint.port, for: self)
     }
 
     package func resolved(_ result: Result<[SocketAddress], ResolutionFailure>) {

@@ -10,6 +10,8 @@ package struct ConnectionRules: Sendable {
     /// These two as in `SocketOptions`.
     package var source: String?
     package var probeSeconds: Int32 = 0
+    /// Nil: the system's.
+    var resolver: LoopBound<any Resolver>?
 
     package init() {}
 

@@ -60,7 +60,9 @@ package final class ConnectionPool: TurnEndTarget, TimerTarget {
         self.platform = platform
         self.connectionMaker = connectionMaker
         limits = settings.limits
-        rules = settings.rules
+        var rules = settings.rules
+        rules.resolver = settings.nameResolver.map { LoopBound(ProgramResolver($0, on: platform), on: platform.loop) }
+        self.rules = rules
         queueInterval = LoopInterval.limit(settings.queueTimeout)
         connectionLimits = ConnectionLimits(
             continuePatience: LoopInterval(timeout: settings.continueTimeout, default: 0),

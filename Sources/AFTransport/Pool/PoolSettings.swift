@@ -21,6 +21,7 @@ package struct PoolSettings: Sendable {
     package var receiveRate: Int?
     package var sendRate: Int?
     package var addressFilter: AddressFilter?
+    package var nameResolver: NameResolver?
     package var hostOverrides: [HostOverride] = []
     package var connectionSource: String?
     package var peerProbeInterval: TimeInterval?

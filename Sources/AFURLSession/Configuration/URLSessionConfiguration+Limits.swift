@@ -92,6 +92,12 @@ extension URLSessionConfiguration {
         set { self[\.pool.peerProbeInterval] = newValue }
     }
 
+    /// Finds the addresses of names in place of the system. Nil, the default: the system does.
+    public var nameResolver: NameResolver? {
+        get { self[\.pool.nameResolver] }
+        set { self[\.pool.nameResolver] = newValue }
+    }
+
     /// Hosts that the session reaches at another place, under their own names. The first override that fits counts.
     /// Empty unless set.
     ///

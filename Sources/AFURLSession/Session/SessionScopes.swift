@@ -17,11 +17,13 @@ struct SessionScopes {
     private let number = UniqueNumber.next()
     private let overrides: HostOverrides
     private let addressFilter: AddressFilter?
+    private let nameResolver: NameResolver?
     private let socketPath: String?
 
     init(_ settings: SessionSettings) {
         overrides = HostOverrides(settings.pool.hostOverrides)
         addressFilter = settings.pool.addressFilter
+        nameResolver = settings.pool.nameResolver
         socketPath = settings.unixDomainSocketPath
     }
 
@@ -50,6 +52,9 @@ struct SessionScopes {
         var scope = scope
         if let places = overrides.places(of: endpoint) {
             scope = scope.redirected(to: places.map(\.text).joined(separator: ","))
+        }
+        if let nameResolver, endpoint.host.kind == .name {
+            scope = scope.filtered(by: nameResolver.number, isLasting: false)
         }
         guard let filter = addressFilter else { return scope }
         return scope.filtered(by: filter.number, isLasting: filter.number == AddressFilter.numberOfPublicOnly)

@@ -58,6 +58,37 @@ struct DialMachineTests {
         }
     }
 
+    // MARK: - Families that are known one after the other
+
+    @Test func `addresses that come later go among the untried ones, the other family first`() {
+        var machine = DialMachine([Self.v4(1), Self.v4(2), Self.v4(3)], awaitsMore: true)
+
+        #expect(machine.start() == .attempt(0) && machine.delayElapsed() == .attempt(1))
+        #expect(machine.add([Self.v6(1), Self.v6(2), Self.v4(1), Self.v4(2), Self.v4(3)]) == .wait)
+
+        let order = [Self.v4(1), Self.v4(2), Self.v6(1), Self.v4(3), Self.v6(2)]
+        #expect(machine.addresses == order && !machine.awaitsMore)
+        #expect(machine.add([Self.v6(9)]) == .wait && machine.addresses == order)
+    }
+
+    @Test func `a dial fails only when no more addresses can come, T-WRM-11`() {
+        var machine = DialMachine([Self.v4(1)], awaitsMore: true)
+
+        #expect(machine.start() == .attempt(0) && machine.attemptFailed(0) == .wait)
+        var other = machine
+        #expect(machine.add([Self.v6(1), Self.v4(1)]) == .attempt(1) && machine.attemptFailed(1) == .fail)
+        #expect(other.add([]) == .fail)
+    }
+
+    @Test func `a late answer changes nothing once an address has won, and is cut at sixteen`() {
+        var machine = DialMachine([Self.v4(1)], awaitsMore: true)
+        _ = machine.start()
+        var won = machine
+
+        #expect(won.attemptConnected(0) == .connected(0) && won.add([Self.v6(1)]) == .wait && !won.hasUntried)
+        #expect(machine.add((1...99).map { Self.v6($0) }) == .wait && machine.addresses.count == 16)
+    }
+
     private func permutations(_ items: [Int]) -> [[Int]] {
         guard let first = items.first else { return [[]] }
         return permutations(Array(items.dropFirst())).flatMap { rest in

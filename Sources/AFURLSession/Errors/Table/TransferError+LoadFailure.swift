@@ -160,7 +160,10 @@ extension LoadFailure {
                 isMissing ? .resourcesNameNotFound : .resourcesNameLookup,
                 phase: .resolving,
                 message: "Looking up \(peer.host.text) failed: \(EscapedText(failure.message).text).",
-                advice: isMissing ? "Check the host of the URL." : "Check the name service of this machine."
+                advice: isMissing
+                    ? "Check the host of the URL."
+                    : failure.isOfProgram
+                        ? "Check the nameResolver of the session." : "Check the name service of this machine."
             )
         case .unreachable:
             let way = failure.missingWay(report)
