@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func `the program looks names up`() async throws {
+    @Test func `the program looks names up, and connects before its requests`() async throws {
         let (registry, configuration) = (Registry(), site.configuration)
         let url = try #require(URL(string: "http://api.test:\(site.server.port)/bytes/2"))
 
@@ -61,8 +61,16 @@ import Testing
         )
 
         let session = site.owned(URLSession(configuration: configuration))
+        try await session.connect(to: url, count: 2)
+        try await site.server.waitForConnections(2)
+        #expect(site.server.requests.isEmpty)
         let (_, response) = try await session.data(from: url)
-        #expect((response as? HTTPURLResponse)?.statusCode == 200)
+        #expect((response as? HTTPURLResponse)?.statusCode == 200 && site.server.acceptedConnections == 2)
+
+        configuration.minimumIdleConnections = [url: 2]
+
+        _ = site.owned(URLSession(configuration: configuration))
+        try await site.server.waitForConnections(4)
     }
 
     @Test func `the table of TLS has each setting`() throws {

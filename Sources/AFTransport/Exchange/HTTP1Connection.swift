@@ -127,6 +127,7 @@ final class HTTP1Connection: HTTPConnection, ChannelHandler, BodyClient, RateCli
 
     /// Gives back memory, and has the kernel find out whether the peer is still there.
     func rest() {
+        isReused = true
         pipeline = Pipeline()
         channel.probePeer()
         secured?.rest()
@@ -475,7 +476,6 @@ final class HTTP1Connection: HTTPConnection, ChannelHandler, BodyClient, RateCli
     private func finish(reuse: Bool) {
         guard let client else { return }
         letGo()
-        isReused = true
         if pipeline.isEmpty {
             owner.exchangeEnded(on: self, mayReuse: reuse && isSilent)
         } else if !reuse || !goOnWithFollower() {
@@ -494,6 +494,7 @@ final class HTTP1Connection: HTTPConnection, ChannelHandler, BodyClient, RateCli
             return false
         }
         self.client = client
+        isReused = true
         machine = ExchangeMachine()
         perform(.requestFinished)
         decoder.beginAnew(client.request.head.traits.isHead ? .head : .other)

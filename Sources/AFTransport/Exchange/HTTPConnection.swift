@@ -15,7 +15,7 @@ protocol HTTPConnection: AnyObject {
     var opened: LoopInstant { get }
     /// Which generation of connections of its pool it belongs to.
     var generation: Int { get }
-    /// It has completed a request before.
+    /// It has completed a request before, or was idle before its first: its age may explain its end.
     var isReused: Bool { get }
     /// How long the server said it will keep the connection.
     var keepAliveHint: Duration? { get }

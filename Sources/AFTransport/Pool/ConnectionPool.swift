@@ -88,6 +88,18 @@ package final class ConnectionPool: TurnEndTarget, TimerTarget {
         return true
     }
 
+    /// Has connections made that no request waits for. False if the key names nothing that could be dialled.
+    package func begin(_ warmUp: any WarmUp, to key: ConnectionKey) -> Bool {
+        host(for: key).map { $0.add(warmUp) } != nil
+    }
+
+    package func end(_ warmUp: any WarmUp, to key: ConnectionKey) { _ = hosts[key]?.takeWarmUps { $0 === warmUp } }
+
+    /// Whether there may be another one. It takes the place of no other.
+    var mayWarmUp: Bool {
+        census.idle < limits.maximumIdle && wanting.isEmpty && limits.total.map { census.connections < $0 } ?? true
+    }
+
     // MARK: - Connections
 
     func makeConnection(on channel: any ByteChannel, report: ConnectionReport, of host: HostPool)
@@ -145,6 +157,7 @@ package final class ConnectionPool: TurnEndTarget, TimerTarget {
         self.present[present.owner] = present
         for host in hostsInOrder where host.key.isMade(under: former) {
             for client in host.retire() { client.rulesChanged() }
+            for warmUp in host.takeWarmUps(where: { _ in true }) { warmUp.stopped(by: nil) }
             host.closeAllIdle()
             settleLater(host)
         }
@@ -161,7 +174,10 @@ package final class ConnectionPool: TurnEndTarget, TimerTarget {
     /// Call it after the last exchange of an invalidated session.
     package func shutDown() {
         retireAll()
-        for host in hostsInOrder { host.cancelDials() }
+        for host in hostsInOrder {
+            host.cancelDials()
+            _ = host.takeWarmUps { _ in true }
+        }
         if let reaper { loop.cancelTimer(reaper.timer) }
         reaper = nil
         lastHost = nil

@@ -44,21 +44,25 @@ final class HostPool: ConnectionAttemptClient, ConnectionOwner {
         let attempt: ConnectionAttempt
         /// The one request that it is for, if it takes the place of a dead connection.
         let client: (any PoolClient)?
+        /// Who wants it before a request does.
+        let warmUp: (any WarmUp)?
         /// The request whose delegate was asked about the server.
         private(set) var asker: (any PoolClient)?
         private let host: HostPool
 
-        init(attempt: ConnectionAttempt, of host: HostPool, for client: (any PoolClient)? = nil) {
+        init(_ attempt: ConnectionAttempt, of host: HostPool, for client: (any PoolClient)?, _ warmUp: (any WarmUp)?) {
             self.attempt = attempt
             self.host = host
             self.client = client
+            self.warmUp = warmUp
             attempt.asker = self
         }
 
-        var isAwaited: Bool { client != nil || host.hasWaiters }
+        var isAwaited: Bool { client != nil || warmUp != nil || host.hasWaiters }
 
         func chooseDelegate() -> (any HandshakeDelegate)? {
             if let client { return client.handshakeDelegate }
+            if let warmUp { return warmUp.handshakeDelegate }
             // Each attempt asks on behalf of another request, as far as there are others: if a delegate says no, only
             // its own request fails.
             let own = host.machine.waiters.first { waiter in
@@ -95,6 +99,7 @@ final class HostPool: ConnectionAttemptClient, ConnectionOwner {
     @exclusivity(unchecked) private var ownTurn: LoopInstant?
     @exclusivity(unchecked) private var dials: [Dial] = []
     @exclusivity(unchecked) private var redials: [Dial] = []
+    @exclusivity(unchecked) private var warmUps: [any WarmUp] = []
     @exclusivity(unchecked) var avoidsPipelining: Bool {
         didSet { if avoidsPipelining { pool.avoidPipelining(to: key.endpoint) } }
     }
@@ -181,7 +186,7 @@ final class HostPool: ConnectionAttemptClient, ConnectionOwner {
     func serves(_ key: ConnectionKey) -> Bool { self.key == key }
 
     /// Neither requests nor connections are left.
-    var isEmpty: Bool { machine.isEmpty }
+    var isEmpty: Bool { machine.isEmpty && warmUps.isEmpty }
     var census: PoolCensus { PoolCensus(connections: machine.connections, idle: machine.idle.count) }
     var hasWaiters: Bool { !machine.waiters.isEmpty }
     /// A request waits, and there is no connection at all.
@@ -211,6 +216,7 @@ final class HostPool: ConnectionAttemptClient, ConnectionOwner {
         if hasServed { (ownTurn, pool.lastTurn) = (now, now) }
         for connection in shared { connection.sendAppended() }
         if hasWaiters { claimDials() }
+        if !warmUps.isEmpty { settleWarmUps(afterUse: hasServed) }
     }
 
     // MARK: - Idle connections
@@ -312,15 +318,20 @@ final class HostPool: ConnectionAttemptClient, ConnectionOwner {
 
     private func dial() {
         let attempt = makeAttempt()
-        dials.append(Dial(attempt: attempt, of: self))
+        dials.append(Dial(attempt, of: self, for: nil, nil))
         attempt.start(target)
     }
 
     /// A fresh connection for one request whose old one turned out to be dead.
     func redial(for client: any PoolClient) -> ConnectionAttempt {
-        let attempt = makeAttempt()
         machine.exchangeRetried()
-        redials.append(Dial(attempt: attempt, of: self, for: client))
+        return redial(for: client, nil)
+    }
+
+    @discardableResult
+    private func redial(for client: (any PoolClient)?, _ warmUp: (any WarmUp)?) -> ConnectionAttempt {
+        let attempt = makeAttempt()
+        redials.append(Dial(attempt, of: self, for: client, warmUp))
         attempt.start(target)
         return attempt
     }
@@ -331,8 +342,8 @@ final class HostPool: ConnectionAttemptClient, ConnectionOwner {
         pool.settleLater(self)
     }
 
-    private func takeRedial(_ attempt: ConnectionAttempt) -> (any PoolClient)? {
-        redials.firstIndex { $0.attempt === attempt }.flatMap { redials.remove(at: $0).client }
+    private func takeRedial(_ attempt: ConnectionAttempt) -> Dial? {
+        redials.firstIndex { $0.attempt === attempt }.map { redials.remove(at: $0) }
     }
 
     private func cancelNewestDial() {
@@ -371,19 +382,62 @@ final class HostPool: ConnectionAttemptClient, ConnectionOwner {
         }
     }
 
+    // MARK: - Dials before requests come
+
+    func add(_ warmUp: any WarmUp) {
+        warmUps.append(warmUp)
+        pool.settleLater(self)
+    }
+
+    /// Gives up what is being made for them.
+    func takeWarmUps(where isMeant: (any WarmUp) -> Bool) -> [any WarmUp] {
+        for dial in redials where dial.warmUp.map(isMeant) == true { cancelRedial(dial.attempt) }
+        defer { warmUps.removeAll(where: isMeant) }
+        pool.settleLater(self)
+        return warmUps.filter(isMeant)
+    }
+
+    private func settleWarmUps(afterUse: Bool) {
+        for warmUp in warmUps {
+            var (idle, dialing) = (machine.idle.count, redials.count { $0.warmUp != nil })
+            if idle + dialing < warmUp.count, warmUp.mayDial(afterUse: afterUse) {
+                while idle + dialing < warmUp.count, machine.connections < machine.limit, pool.mayWarmUp {
+                    machine.warmUpBegan()
+                    redial(for: nil, warmUp)
+                    dialing += 1
+                }
+            }
+            idle = machine.idle.count
+            if idle >= warmUp.count || dialing == 0 { warmUp.isWarm(idle: idle) }
+        }
+    }
+
+    /// Asks first, as before a request leaves: that applies the rules of this moment, and may retire this host.
+    private func rest(_ connection: any HTTPConnection, on channel: any ByteChannel, for warmUp: any WarmUp) {
+        let isForbidden = warmUp.forbidsTunnel(to: key.endpoint)
+        exchangeEnded(on: connection, mayReuse: !isForbidden)
+        // What came before the connection had the channel is no news to that: the server may have closed it already.
+        if channel.isReadable { channel.continueNextTurn() }
+        if isForbidden { warmUp.stopped(by: nil) }
+    }
+
     // MARK: - From connections in the making
 
     func depart(_ attempt: ConnectionAttempt) throws(Refusal) -> Permit {
-        let redialing = redials.first { $0.attempt === attempt }?.client
+        let own = redials.first { $0.attempt === attempt }
         do throws(Refusal) {
-            guard let sender = redialing ?? machine.firstWaiter?.client else { throw .ended }
+            let sender: (any DepartureRules)? = own?.client ?? own?.warmUp ?? machine.firstWaiter?.client
+            guard let sender else { throw .ended }
             let isOpen = key.security == nil
             return try Departure.ask(isSuspended: false, isForbidden: isOpen && sender.forbidsTunnel(to: key.endpoint))
                 .clear(hasItsRules: !isRetired)
         } catch {
             drop(attempt)
-            if error == .clearText {
-                redialing?.connectionForbidden()
+            if let warmUp = own?.warmUp {
+                cancelRedial(attempt)
+                warmUp.stopped(by: nil)
+            } else if error == .clearText {
+                own?.client?.connectionForbidden()
                 for waiter in machine.takeAllWaiters() { waiter.client.connectionForbidden() }
             }
             throw error
@@ -401,9 +455,10 @@ final class HostPool: ConnectionAttemptClient, ConnectionOwner {
 
     func attemptSucceeded(_ attempt: ConnectionAttempt, channel: any ByteChannel) {
         let connection = pool.makeConnection(on: channel, report: attempt.report(with: channel), of: self)
-        if let client = takeRedial(attempt) {
+        if let own = takeRedial(attempt) {
             machine.redialSucceeded()
-            return connection.begin(client)
+            if let warmUp = own.warmUp { return rest(connection, on: channel, for: warmUp) }
+            if let client = own.client { return connection.begin(client) }
         }
         _ = takeDial(attempt)
         if attempt.wasParked, channel.isReadable {
@@ -419,9 +474,10 @@ final class HostPool: ConnectionAttemptClient, ConnectionOwner {
     }
 
     func attemptFailed(_ attempt: ConnectionAttempt, error: TransferError) {
-        if let client = takeRedial(attempt) {
+        if let own = takeRedial(attempt) {
             machine.redialEnded()
-            client.attemptFailed(error, report: attempt.report())
+            own.client?.attemptFailed(error, report: attempt.report())
+            own.warmUp?.stopped(by: error)
         } else if let dial = takeDial(attempt) {
             victim(of: dial, error: error)?.attemptFailed(error, report: attempt.report())
         }

@@ -27,6 +27,7 @@ extension PooledConnection where Self: AnyObject {
 /// inUse ── connectionLost ──▶ none
 /// inUse ── exchangeRetried ──▶ redialing ── redialSucceeded ──▶ inUse
 /// redialing ── redialEnded ──▶ none
+/// none ── warmUpBegan ──▶ redialing
 /// ```
 ///
 /// As with `Heap`, only the methods ask what connections and waiters are.
@@ -55,7 +56,7 @@ package struct PoolMachine<Connection, Waiter> {
     /// Connections in use that may take further requests.
     private var pipelines: [Connection] = []
     package private(set) var dialing = 0
-    /// Dials on behalf of one request that must have a fresh connection.
+    /// Dials on behalf of one request that must have a fresh connection, or of none that has come yet.
     package private(set) var redialing = 0
     private var surplusDials = 0
 
@@ -124,6 +125,10 @@ extension PoolMachine where Connection: PooledConnection, Waiter: QueuedWaiter {
     /// An exchange failed with its connection, and its request takes the place of both for a dial of its own.
     package mutating func exchangeRetried() {
         lower(&inUse)
+        redialing += 1
+    }
+
+    package mutating func warmUpBegan() {
         redialing += 1
     }
 

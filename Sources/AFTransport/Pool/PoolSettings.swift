@@ -23,6 +23,8 @@ package struct PoolSettings: Sendable {
     package var addressFilter: AddressFilter?
     package var nameResolver: NameResolver?
     package var hostOverrides: [HostOverride] = []
+    /// By a URL of the origin.
+    package var minimumIdleConnections: [URL: Int] = [:]
     package var connectionSource: String?
     package var peerProbeInterval: TimeInterval?
 

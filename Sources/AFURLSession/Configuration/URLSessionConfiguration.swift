@@ -146,6 +146,14 @@ extension URLSessionConfiguration {
         set { self[\.pool.maximumIdleConnections] = newValue }
     }
 
+    /// How many connections the session keeps idle at least, by a URL of their origin, from the moment it is made until you
+    /// invalidate it. Empty unless set. It makes them as ``URLSession/connect(to:count:)`` does: another one at once when a
+    /// request takes one, and when one is closed after a second, up to a minute while they do not last ten seconds.
+    public var minimumIdleConnections: [URL: Int] {
+        get { self[\.pool.minimumIdleConnections] }
+        set { self[\.pool.minimumIdleConnections] = newValue }
+    }
+
     /// How long the session keeps an idle connection, in seconds. If a server announces less (`Keep-Alive: timeout=`),
     /// that counts. 60 by default; not positive means not at all.
     public var idleConnectionTimeout: TimeInterval {

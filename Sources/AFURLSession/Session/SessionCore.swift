@@ -54,7 +54,7 @@ final class SessionCore {
     @exclusivity(unchecked) private var hasAnsweredChallenge = false
     /// Numbers for the delegates of single tasks.
     @exclusivity(unchecked) var delegateNumbers = DelegateNumbers()
-    /// What wakes the streams and WebSockets that wait to connect again.
+    /// What wakes the streams and WebSockets that wait to connect again, and ends what connects before requests do.
     @exclusivity(unchecked) var sleepers: [ObjectIdentifier: () -> Void] = [:]
 
     @exclusivity(unchecked) private var heldDelegate: (any URLSessionDelegate)?
@@ -269,6 +269,7 @@ final class SessionCore {
     /// The program has released the session, and no longer has any way to use it.
     func abandon() {
         isInvalidated = true
+        for end in sleepers.values { end() }
         forgetDelegate()
         pool.shutDown()
         deadlines.shutDown()

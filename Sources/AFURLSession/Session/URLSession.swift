@@ -188,6 +188,7 @@ public final class URLSession: NSObject, Sendable {
             world.enqueue { core.value.followRules() }
         }
         super.init()
+        if !settings.pool.minimumIdleConnections.isEmpty { keepIdleConnections() }
     }
 
     deinit {

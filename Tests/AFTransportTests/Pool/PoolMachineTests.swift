@@ -99,7 +99,7 @@ private struct PoolBooks {
     mutating func step(_ random: inout PoolDice) {
         now = now + .nanoseconds(1)
         let later = now + .nanoseconds(Int64.random(in: 1..<40, using: &random))
-        switch Int.random(in: 0..<16, using: &random) {
+        switch Int.random(in: 0..<17, using: &random) {
         case 0..<3: arrive(mayBePipelined: Bool.random(using: &random))
         case 3 where !waiting.isEmpty:
             machine.requestLeft(waiting.remove(at: Int.random(in: 0..<waiting.count, using: &random)))
@@ -147,6 +147,9 @@ private struct PoolBooks {
             let due = idle.filter { $0.expires <= now }.map(\.connection)
             #expect(expired.map(ObjectIdentifier.init) == due.map(ObjectIdentifier.init))
             idle.removeAll { $0.expires <= now }
+        case 16 where !isFull:
+            redialing += 1
+            machine.warmUpBegan()
         case 14 where !inUse.isEmpty:
             // One of its requests is answered.
             let connection = inUse[Int.random(in: 0..<inUse.count, using: &random)]
@@ -190,6 +193,7 @@ private enum Move: CaseIterable {
     case dial, dialSucceeded, dialFailed, dialRefused, dialCancelled
     case assign, close, takeIdle, idleConnectionClosed
     case connectionFreed, connectionLost, exchangeRetried, redialSucceeded, redialEnded
+    case warmUpBegan
 }
 
 /// A machine with one request, and one connection at most.
@@ -233,6 +237,7 @@ private struct OneConnection {
         case .exchangeRetried: machine.exchangeRetried()
         case .redialSucceeded: machine.redialSucceeded()
         case .redialEnded: machine.redialEnded()
+        case .warmUpBegan: machine.warmUpBegan()
         }
     }
 }
@@ -255,6 +260,7 @@ struct PoolMachineTests {
         exchangeRetried      x         x       x       ->redialing x
         redialSucceeded      x         x       x       x           ->inUse
         redialEnded          x         x       x       x           ->none
+        warmUpBegan          ->redialing x     x       x           x
         """
 
     @Test func `each call moves a connection as the table says, and its drawing has the arrows of that`() throws {

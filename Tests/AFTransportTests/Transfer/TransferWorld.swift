@@ -72,6 +72,18 @@ final class TransferWorld: VirtualSystem {
         )
     }
 
+    /// Wants idle connections to the origin of a URL.
+    func warm(_ url: String, count: Int = 1) -> WarmUpEvents {
+        do {
+            let key = try key(for: WireRequest("GET", url, defaults: defaults))
+            let events = WarmUpEvents(count: count, to: key, in: pool) { [unowned self] in pinned.contains($0) }
+            #expect(pool.begin(events, to: key))
+            return events
+        } catch {
+            preconditionFailure("the test asks for what cannot be sent: \(error)")
+        }
+    }
+
     /// Makes a transfer and does not start it.
     func make(
         _ method: String,
@@ -259,6 +271,43 @@ final class TransferEvents: TransferClient {
     func transferFailed(_ transfer: Transfer, error: TransferError) {
         self.error = error
         end(.failed(error.name))
+    }
+}
+
+/// Wants idle connections once, and what it heard.
+final class WarmUpEvents: WarmUp {
+    let count: Int
+    /// How many were idle in the end.
+    private(set) var idle: Int?
+    private(set) var stops: [String] = []
+    private var hasDialled = false
+    private let key: ConnectionKey
+    private let pool: ConnectionPool
+    private let isPinned: (String) -> Bool
+
+    fileprivate init(count: Int, to key: ConnectionKey, in pool: ConnectionPool, isPinned: @escaping (String) -> Bool) {
+        (self.count, self.key, self.pool, self.isPinned) = (count, key, pool, isPinned)
+    }
+
+    func cancel() { pool.end(self, to: key) }
+
+    var handshakeDelegate: (any HandshakeDelegate)? { nil }
+    func forbids(_ request: WireRequest) -> Bool { true }
+    func forbidsTunnel(to endpoint: Endpoint) -> Bool { endpoint.scheme == .http && isPinned(endpoint.host.text) }
+
+    func mayDial(afterUse: Bool) -> Bool {
+        defer { hasDialled = true }
+        return !hasDialled
+    }
+
+    func isWarm(idle: Int) {
+        self.idle = idle
+        cancel()
+    }
+
+    func stopped(by error: TransferError?) {
+        stops.append(error?.name ?? "rules")
+        cancel()
     }
 }
 

@@ -272,6 +272,9 @@ final class Conversation {
             members[session].isEnded = true
             members[session].isCancelled = true
             members[session].session.invalidateAndCancel()
+        case .connect:
+            guard let url = task.originalRequest?.url else { return }
+            Connecting(url, count: 2, in: members[session].session).begin()
         }
     }
 
@@ -349,6 +352,7 @@ extension TaskPlan.Intervention {
         case .resetSession: .stepResetSession
         case .finishSession: .stepFinishSession
         case .endSession: .stepEndSession
+        case .connect: .stepConnect
         }
     }
 }

@@ -38,9 +38,10 @@ struct TaskPlan {
         case resetSession
         case finishSession
         case endSession
+        case connect
 
         static let ofTask: [Intervention] = [.cancel, .suspend, .resume, .priority, .cancelTwice]
-        static let ofSession: [Intervention] = [.resetSession, .finishSession, .endSession]
+        static let ofSession: [Intervention] = [.resetSession, .finishSession, .endSession, .connect]
     }
 
     var isIdempotent: Bool { method != "POST" }

@@ -98,6 +98,7 @@ package enum FaultPoint: Int, CaseIterable, Sendable {
     case stepResetSession
     case stepFinishSession
     case stepEndSession
+    case stepConnect
 
     // MARK: The disk
     case diskOpenFails
