@@ -148,6 +148,7 @@ final class PartedDownload: TimerTarget {
         if let delegate { task.delegate = delegate }
         parts[number] = (task, nil)
         task.resume(in: context)
+        if isPaused { task.suspend() }
         return true
     }
 
@@ -284,8 +285,8 @@ final class PartedDownload: TimerTarget {
     }
 
     private func report() {
-        guard let progress, plan.total < .max else { return }
-        progress.totalUnitCount = plan.total
+        guard let progress else { return }
+        progress.totalUnitCount = plan.total < .max ? plan.total : response?.expectedContentLength ?? -1
         progress.completedUnitCount = plan.total - plan.missingCount
     }
 

@@ -54,6 +54,12 @@ extension URLSession {
         progress?.cancellationHandler = cancel
         progress?.pausingHandler = follow
         progress?.resumingHandler = follow
+        // They hold the download, which holds the progress.
+        defer {
+            progress?.cancellationHandler = nil
+            progress?.pausingHandler = nil
+            progress?.resumingHandler = nil
+        }
         await withTaskCancellationHandler {
             await withUnsafeContinuation { continuation in
                 answer.expect(continuation)

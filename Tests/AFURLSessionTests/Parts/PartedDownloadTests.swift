@@ -392,6 +392,18 @@ extension PartsTests {
             #expect(error?.code == .cancelled)
         }
 
+        @Test func `a progress that the program keeps holds nothing of a download that is over`() async throws {
+            let progress = Progress(totalUnitCount: 0)
+            weak var session: URLSession?
+            try await {
+                let made = URLSession.loopback()
+                session = made
+                try await server.load(3, in: made, progress: progress)
+            }()
+            try await eventually { session == nil }
+            #expect(progress.isFinished)
+        }
+
         @Test func `the time for the whole is that of the request`() async throws {
             server.serve { $1.dribbling(1000, every: .milliseconds(20)) }
             var request = URLRequest(url: server.url)
