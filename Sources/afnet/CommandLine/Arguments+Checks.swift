@@ -26,6 +26,7 @@ extension Arguments {
         if piped > 1 { throw .usage("standard input can be sent to one URL only") }
         if keepsFiles, resume != nil { throw .usage("--no-clobber and --resume exclude each other") }
         if removesFailed, resume != nil { throw .usage("--remove-on-error and --resume exclude each other") }
+        try checkRanges()
         try checkParts()
         try checkQuery()
         try checkFormType()
@@ -39,8 +40,28 @@ extension Arguments {
         if pace != nil, isParallel { throw .usage("--rate and --parallel exclude each other") }
     }
 
-    /// Parts of responses, and of files to upload.
+    /// Files that several requests load. What asks for less than a whole file, or for something else of a response, is not
+    /// for them.
     private func checkParts() throws(ArgumentError) {
+        guard parts != nil else { return }
+        let others: [(Bool, String)] = [
+            (body != nil || isUpload, "a body"), (isHead, "--head"), (range != nil, "--range"),
+            (resume != nil, "--resume, which it does by itself,"), (includesHead, "--include"),
+            (headFile != nil, "--dump-header"), (isCompressed, "--compressed"), (keepsFiles, "--no-clobber"),
+            (removesFailed, "--remove-on-error"), (keepsTime, "--remote-time"), (maximumSize != nil, "--max-filesize"),
+            (timeCondition != nil, "--time-cond"),
+            (etagFile != nil || formerEtag != nil, "--etag-save or --etag-compare"),
+            (writeOut != nil || report != nil, "--write-out or --report, which are about one request,"),
+            (dump != nil, "--trace"), (takesServersName, "--remote-header-name"), (method != nil, "--request"),
+        ]
+        if let other = others.first(where: \.0)?.1 { throw .usage("--parts and \(other) exclude each other") }
+        if urls.indices.contains(where: { target(at: $0) == .path("-") }) {
+            throw .usage("--parts needs an --output for each URL, which is a file")
+        }
+    }
+
+    /// Parts of responses, and of files to upload.
+    private func checkRanges() throws(ArgumentError) {
         guard range != nil || resume != nil else { return }
         if body != nil, !isQuery, !isUpload {
             throw .usage("--range and --resume-from are for what is loaded, and for --upload-file")

@@ -79,6 +79,8 @@ package struct Arguments: Sendable, Equatable {
     package internal(set) var failure: StatusFailure?
     package internal(set) var maximumSize: Int64?
     package internal(set) var resume: ResumeOption?
+    /// The most requests that load one file at a time.
+    package internal(set) var parts: Int?
     package internal(set) var redirects = RedirectOptions()
     package internal(set) var retries = RetryOptions()
     package internal(set) var cache: String?

@@ -161,6 +161,12 @@ extension CommandOption {
         ) {
             $0.resume = $1.value == "-" ? .size : .offset(try Arguments.size($1.value, of: $1.name))
         },
+        CommandOption(
+            "--parts N",
+            help:
+                "load the file of --output by up to N requests at a time, where the server gives parts of it; until it is "
+                + "complete it is PATH.parts, and the same command goes on with that"
+        ) { $0.parts = try Arguments.count($1.value, of: $1.name) },
         .toggle("-i, --include, --show-headers", help: "put the response heads before the body") {
             $0.includesHead = $1
         },

@@ -40,7 +40,7 @@ struct SessionOptions: Equatable {
         source = arguments.source
         probeTime = arguments.probeTime
         connectTime = arguments.connectTime
-        connections = arguments.isParallel ? arguments.parallelMaximum ?? TransferGroup.usualMaximum : nil
+        connections = arguments.isParallel ? arguments.parallelMaximum ?? TransferGroup.usualMaximum : arguments.parts
         rate = arguments.rate
         cache = arguments.cacheMode == .noStore ? nil : arguments.cache
         login = arguments.loginScheme == .basic ? nil : arguments.login

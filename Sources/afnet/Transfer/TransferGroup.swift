@@ -232,6 +232,9 @@ import Glibc
         let path = try plan.path(for: item.target, arguments: arguments)
         let isNamedByServer = arguments.takesServersName && item.target == .remoteName
         let attempts = Attempts(options: arguments.retries, isRepeatable: payload.isRepeatable)
+        if arguments.parts != nil {
+            return try await loadInParts(plan, to: path, attempts: attempts, of: arguments, into: &outcome)
+        }
         while true {
             let part = arguments.isUpload ? nil : try part(arguments.resume, of: path)
             let mode: BodySink.Mode =
@@ -257,6 +260,43 @@ import Glibc
             attempts.begin()
             try? await Task.sleep(for: .seconds(wait))
             if isOver { return }
+        }
+    }
+
+    private func loadInParts(
+        _ plan: TransferPlan,
+        to path: String,
+        attempts: Attempts,
+        of arguments: Arguments,
+        into outcome: inout Outcome
+    ) async throws(TransferFailure) {
+        do throws(SystemFailure) {
+            if arguments.makesFolders { try Descriptor.makeFolders(above: path) }
+        } catch {
+            throw TransferFailure(.cannotWrite, "cannot write \(path): \(error.text)")
+        }
+        let transfer = PartsTransfer(
+            arguments.request(for: plan.url, login: plan.login, form: nil, from: nil),
+            to: path,
+            arguments: arguments,
+            identity: Identity(plan.url, login: plan.login, arguments: arguments, netrc: netrc),
+            session: session,
+            console: console,
+            meter: meter
+        )
+        while true {
+            do throws(TransferFailure) {
+                try await transfer.run()
+                outcome.file = path
+                return
+            } catch {
+                guard !isOver, let wait = attempts.wait(after: error, response: transfer.response) else { throw error }
+                announce(error.message, wait: wait, attempts: attempts)
+                outcome.retries += 1
+                attempts.begin()
+                try? await Task.sleep(for: .seconds(wait))
+                if isOver { return }
+            }
         }
     }
 
