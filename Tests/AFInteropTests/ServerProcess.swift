@@ -81,6 +81,25 @@ final class ServerProcess {
         return apache
     }
 
+    /// lighttpd, which gives each connection so many KiB in a second. It says what files are known by if it knows their type.
+    static func lighttpd(serving files: URL, rate: Int) async throws -> ServerProcess {
+        let server = try ServerProcess("lighttpd")
+        let configuration = """
+            server.document-root = "\(files.path)"
+            server.bind = "127.0.0.1"
+            server.port = \(server.port)
+            server.errorlog = "\(server.folder.path)/error.log"
+            connection.kbytes-per-second = \(rate)
+            mimetype.assign = (".zip" => "application/zip")
+            """
+        let file = server.folder.appendingPathComponent("lighttpd.conf")
+        try Data(configuration.utf8).write(to: file)
+        server.process.arguments = ["-D", "-f", file.path]
+        try server.process.run()
+        try await server.wait { server.accepts }
+        return server
+    }
+
     /// A program for Node, which is given the port to listen on.
     static func node(_ program: String) async throws -> ServerProcess {
         let server = try ServerProcess("node")
