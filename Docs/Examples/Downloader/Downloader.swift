@@ -3,18 +3,22 @@ import AFNetworkingTesting
 import Dispatch
 import Foundation
 
-/// Downloads a file: `swift run Downloader URL FILE`. Interrupt it with Control-C, and run it again to go on.
+/// Downloads a file: `swift run Downloader URL FILE`. Interrupt it with Control-C, and run it again to go on. With a number
+/// behind them, so many requests load it side by side.
 ///
 /// Without arguments it downloads from a server of its own, which breaks off twice.
 @main struct Downloader {
     static func main() async {
         let arguments = CommandLine.arguments.dropFirst()
-        switch (arguments.first.flatMap { URL(string: $0) }, arguments.dropFirst().first) {
-        case (let url?, let path?) where arguments.count == 2:
+        let parts = arguments.dropFirst(2).first.map { Int($0) }
+        switch (arguments.first.flatMap { URL(string: $0) }, arguments.dropFirst().first, parts) {
+        case (let url?, let path?, nil):
             await exit(load(ResumableDownload(of: url, to: URL(fileURLWithPath: path))))
+        case (let url?, let path?, let parts??):
+            await exit(loadInParts(PartedDownload(of: url, to: URL(fileURLWithPath: path), inParts: parts)))
         case _ where arguments.isEmpty: await exit(rehearse())
         default:
-            print("usage: Downloader URL FILE")
+            print("usage: Downloader URL FILE [PARTS]")
             exit(2)
         }
     }
@@ -46,6 +50,22 @@ import Foundation
             let goesOn = FileManager.default.fileExists(atPath: download.resumeFile.path)
             print("\(download.file.path) is not complete: \(error.localizedDescription)")
             if goesOn { print("the same command goes on where this one ended") }
+            return 1
+        }
+    }
+
+    /// - Returns: The exit code. What ends the program ends the download; the same command goes on with it.
+    static func loadInParts(_ download: PartedDownload) async -> Int32 {
+        do {
+            try await download.run { text in
+                guard isatty(STDOUT_FILENO) == 1 else { return }
+                print("\r\u{1B}[K" + text, terminator: "")
+                fflush(nil)
+            }
+            print("\(download.file.path) is complete")
+            return 0
+        } catch {
+            print("\(download.file.path) is not complete: \(error.localizedDescription)")
             return 1
         }
     }

@@ -48,6 +48,18 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["film"])
     }
 
+    @Test func `several requests load a film, and others go on after they failed`() async throws {
+        let server = try TestServer()
+        let film = film
+        server.route("GET", "/film") { .file(film, entityTag: "\"1\"", to: $0).closing(after: Self.part / 2) }
+        let download = PartedDownload(of: server.url("/film"), to: file, inParts: 3)
+
+        let code = await Downloader.loadInParts(download)
+
+        #expect(try code == 0 && Data(contentsOf: file) == film)
+        #expect(server.requests.count > 3)
+    }
+
     @Test func `a download that is cancelled is gone on with by the next one`() async throws {
         let server = try stallingServer()
         let received = Box<Int64>(0)
