@@ -55,8 +55,10 @@ struct DiskTests {
         disk.mount()
         defer { disk.unmount() }
         let long = String(repeating: "0123456789", count: 500)
-        try write(long, as: "a", synced: true)
-        #expect(text("a", in: disk) == long)
+        for name in ["a", "b", "c", "d", "e", "f"] {
+            try write(long, as: name, synced: true)
+            #expect(text(name, in: disk) == long)
+        }
         #expect(faults.count(.diskInterrupted) > 0 && faults.count(.diskWriteShort) > 0)
     }
 
