@@ -115,6 +115,8 @@ import Testing
         task.resume()
 
         start("/bytes/3")
+        // Answered when the network thread has all of them.
+        _ = await session.allTasks
         site.server.signal("go")
         try await ended.wait(for: 3)
         #expect(site.server.requests.map(\.target) == ["/held", "/bytes/2", "/bytes/1", "/bytes/3"])
