@@ -226,6 +226,8 @@ final class PartedDownload: TimerTarget {
     private func beginAnew(with next: (response: HTTPURLResponse, ground: Ground?, part: PartConsumer)? = nil) {
         changes += 1
         guard changes <= PartedDownload.mostFailures else { return fail(.parts(.changing(times: changes))) }
+        // One request gets the whole of whatever there is by then, also of a server whose ranges are wrong.
+        if changes > 1 { limit = 1 }
         for (number, part) in parts where number != next?.part.number {
             parts[number] = nil
             part.consumer?.leave(.dropped)
