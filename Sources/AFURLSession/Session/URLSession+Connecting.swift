@@ -11,7 +11,9 @@ extension URLSession {
     /// task-level method gets a task with the number 0, which never runs. No HTTP is sent, and nothing counts as a task. They
     /// close as any idle connection does: after their time, or when the rules change.
     ///
-    /// - Parameter count: How many are to be idle, those included that are now. The limits of the session hold.
+    /// - Parameters:
+    ///   - url: Its scheme, host and port count.
+    ///   - count: How many are to be idle, those included that are now. The limits of the session hold.
     /// - Returns: How many are idle then, `count` at most.
     /// - Throws: The error with which a request would fail. It waits for no network.
     @discardableResult
