@@ -1,5 +1,6 @@
 import AFBase
 import AFLoop
+import AFWire
 
 /// Has the program look up names, and keeps its answers for their time to live.
 final class ProgramResolver: Resolver {
@@ -68,7 +69,7 @@ final class ProgramResolver: Resolver {
             Task(executorPreference: source.executor) {
                 var outcome: Outcome
                 do { outcome = ProgramResolver.read(try await lookup(question)) } catch {
-                    outcome = .failure(.ofProgram("failed (\(error))"))
+                    outcome = .failure(.ofProgram("failed (\(EscapedText("\(error)").text))"))
                 }
                 bound.loop.enqueue(in: .all) { [outcome] in
                     bound.value.0.answered(question, by: bound.value.1, at: place, outcome: outcome)
@@ -80,7 +81,8 @@ final class ProgramResolver: Resolver {
     private static func read(_ answer: NameResolver.Answer) -> Outcome {
         let found = answer.addresses.map { SocketAddress(ipv4: $0, port: 0) ?? SocketAddress(ipv6: $0, port: 0) }
         if let place = found.firstIndex(of: nil) {
-            return .failure(.ofProgram("answered \"\(answer.addresses[place])\", which is no IP address"))
+            let text = EscapedText(answer.addresses[place]).text
+            return .failure(.ofProgram("answered \"\(text)\", which is no IP address"))
         }
         return .success((found.compactMap(\.self), min(answer.timeToLive, .seconds(3600))))
     }
