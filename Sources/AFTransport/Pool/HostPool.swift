@@ -41,28 +41,39 @@ final class HostPool: ConnectionAttemptClient, ConnectionOwner {
 
     /// A connection in the making.
     private final class Dial: HandshakeAsker {
+        enum Purpose {
+            /// It is for the first request that waits.
+            case queue
+            /// It takes the place of this request's dead connection.
+            case request(any PoolClient)
+            /// No request wants it yet.
+            case warmUp(any WarmUp)
+        }
+
         let attempt: ConnectionAttempt
-        /// The one request that it is for, if it takes the place of a dead connection.
-        let client: (any PoolClient)?
-        /// Who wants it before a request does.
-        let warmUp: (any WarmUp)?
+        private let purpose: Purpose
         /// The request whose delegate was asked about the server.
         private(set) var asker: (any PoolClient)?
         private let host: HostPool
 
-        init(_ attempt: ConnectionAttempt, of host: HostPool, for client: (any PoolClient)?, _ warmUp: (any WarmUp)?) {
+        init(_ attempt: ConnectionAttempt, of host: HostPool, for purpose: Purpose) {
             self.attempt = attempt
             self.host = host
-            self.client = client
-            self.warmUp = warmUp
+            self.purpose = purpose
             attempt.asker = self
         }
 
-        var isAwaited: Bool { client != nil || warmUp != nil || host.hasWaiters }
+        var client: (any PoolClient)? { if case .request(let client) = purpose { client } else { nil } }
+        var warmUp: (any WarmUp)? { if case .warmUp(let warmUp) = purpose { warmUp } else { nil } }
+
+        var isAwaited: Bool { if case .queue = purpose { host.hasWaiters } else { true } }
 
         func chooseDelegate() -> (any HandshakeDelegate)? {
-            if let client { return client.handshakeDelegate }
-            if let warmUp { return warmUp.handshakeDelegate }
+            switch purpose {
+            case .request(let client): return client.handshakeDelegate
+            case .warmUp(let warmUp): return warmUp.handshakeDelegate
+            case .queue: break
+            }
             // Each attempt asks on behalf of another request, as far as there are others: if a delegate says no, only
             // its own request fails.
             let own = host.machine.waiters.first { waiter in
@@ -318,20 +329,20 @@ final class HostPool: ConnectionAttemptClient, ConnectionOwner {
 
     private func dial() {
         let attempt = makeAttempt()
-        dials.append(Dial(attempt, of: self, for: nil, nil))
+        dials.append(Dial(attempt, of: self, for: .queue))
         attempt.start(target)
     }
 
     /// A fresh connection for one request whose old one turned out to be dead.
     func redial(for client: any PoolClient) -> ConnectionAttempt {
         machine.exchangeRetried()
-        return redial(for: client, nil)
+        return redial(for: .request(client))
     }
 
     @discardableResult
-    private func redial(for client: (any PoolClient)?, _ warmUp: (any WarmUp)?) -> ConnectionAttempt {
+    private func redial(for purpose: Dial.Purpose) -> ConnectionAttempt {
         let attempt = makeAttempt()
-        redials.append(Dial(attempt, of: self, for: client, warmUp))
+        redials.append(Dial(attempt, of: self, for: purpose))
         attempt.start(target)
         return attempt
     }
@@ -403,7 +414,7 @@ final class HostPool: ConnectionAttemptClient, ConnectionOwner {
             if idle + dialing < warmUp.count, warmUp.mayDial(afterUse: afterUse) {
                 while idle + dialing < warmUp.count, machine.connections < machine.limit, pool.mayWarmUp {
                     machine.warmUpBegan()
-                    redial(for: nil, warmUp)
+                    redial(for: .warmUp(warmUp))
                     dialing += 1
                 }
             }
