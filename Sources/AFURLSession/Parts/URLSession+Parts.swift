@@ -47,7 +47,8 @@ extension URLSession {
         )
         let answer = AwaitedResult<URLResponse>()
         // The delegate of a manager's session is held until the end.
-        defer { withExtendedLifetime(lentDelegate) {} }
+        let sessionDelegate = lentDelegate
+        defer { withExtendedLifetime(sessionDelegate) {} }
         let download = core.joined { PartedDownload(call, in: $0, answer: answer) }
         let cancel = { @Sendable in download.loop.enqueue { download.value.fail(.cancelled) } }
         let follow = { @Sendable in download.loop.enqueue { download.value.followPause() } }
