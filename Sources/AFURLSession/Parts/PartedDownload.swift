@@ -96,6 +96,8 @@ final class PartedDownload: TimerTarget {
     // MARK: - The beginning
 
     func begin() {
+        // The caller may have cancelled it before.
+        guard case .opening = stage else { return }
         let (download, source) = (bound, source)
         file.perform {
             (store: inout PartsStore) in
@@ -365,11 +367,11 @@ final class PartedDownload: TimerTarget {
     }
 
     private func named(_ result: Result<Void, PartsFailure>) {
-        guard let response else { return finish(.failure(LoadError.cancelled.urlError(for: request.url))) }
         report()
-        switch result {
-        case .success: finish(.success(response))
-        case .failure(let failure): finish(.failure(LoadError.parts(failure).urlError(for: request.url)))
+        switch (result, response) {
+        case (.success, let response?): finish(.success(response))
+        case (.success, nil): finish(.failure(LoadError.fault("no response").urlError(for: request.url)))
+        case (.failure(let failure), _): finish(.failure(LoadError.parts(failure).urlError(for: request.url)))
         }
     }
 

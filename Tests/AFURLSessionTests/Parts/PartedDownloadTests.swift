@@ -292,6 +292,21 @@ extension PartsTests {
             #expect(server.ranges.dropFirst(before).contains("whole"))
         }
 
+        @Test func `a download that was cancelled before it began leaves what another has left`() async throws {
+            try await brokenOff()
+            let elsewhere = server.server.url("/elsewhere")
+            let task = Task {
+                withUnsafeCurrentTask { $0?.cancel() }
+                return try await URLSession.loopback().download(from: elsewhere, to: server.file, inParts: 3)
+            }
+            let error = await #expect(throws: URLError.self) { try await task.value }
+            #expect(error?.code == .cancelled)
+            let before = server.ranges.count
+            server.serve { $1 }
+            try await server.load(3)
+            #expect(try server.isThere() && !server.ranges.dropFirst(before).contains("whole"))
+        }
+
         @Test func `a file whose parts are all there only gets its name`() async throws {
             try await brokenOff()
             try rewrite(boot: nil) { $0.missing = [] }
