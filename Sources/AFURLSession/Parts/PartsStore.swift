@@ -189,19 +189,12 @@ struct PartsStore: Sendable {
         guard let file, let folder else { return }
         do throws(PartsFailure) {
             if let expected { try verify(file, length: length, against: expected) }
-        } catch {
-            discard()
-            throw error
-        }
-        do throws(PartsFailure) {
             try checked(.write) { () throws(SystemCallError) in try file.truncate(to: length) }
             try name(file, in: folder)
             let (partName, name) = (partName, place.name)
             try checked(.name) { () throws(SystemCallError) in try folder.replace(name, with: partName) }
         } catch {
-            // The record went with the rest.
-            try? file.truncate(to: length + 2 * Int64(PartsRecord.slotSize))
-            leave(record)
+            if case .digest = error { discard() } else { restore(record, of: file, length: length) }
             throw error
         }
         hasName = false
@@ -209,11 +202,17 @@ struct PartsStore: Sendable {
         try checked(.close) { () throws(SystemCallError) in try file.close() }
     }
 
+    /// The record may have gone with the end of the file.
+    private mutating func restore(_ record: PartsRecord?, of file: DiskFile, length: Int64) {
+        try? file.truncate(to: length + 2 * Int64(PartsRecord.slotSize))
+        leave(record)
+    }
+
     private func verify(_ file: DiskFile, length: Int64, against expected: FileDigest) throws(PartsFailure) {
         let digest = MessageDigest(sha: expected.bits)
         var offset: Int64 = 0
         while offset < length {
-            let bytes = try checked(.write) { () throws(SystemCallError) in
+            let bytes = try checked(.read) { () throws(SystemCallError) in
                 try file.bytes(at: offset, count: Int(min(length - offset, 1 << 20)))
             }
             guard !bytes.isEmpty else { break }

@@ -66,6 +66,19 @@ extension PartsTests {
             #expect(proxy.forwardings.count == server.ranges.count)
         }
 
+        @Test func `a file that the cache has comes from there`() async throws {
+            let session = URLSession.loopback {
+                $0.urlCache = URLCache(memoryCapacity: 16 << 20, diskCapacity: 0, directory: nil)
+            }
+            let server = try PartsServer(pattern(300_000))
+            server.serve { $1.header("Cache-Control", "max-age=600") }
+            _ = try await session.data(from: server.url)
+            var parts = DownloadParts(4)
+            parts.smallestSize = 10_000
+            try await server.load(parts, in: session)
+            #expect(try server.isThere() && server.ranges == ["whole"])
+        }
+
         @Test func `interceptors see each part, with the task-local values of the caller`() async throws {
             let seen = Lock<[String?]>([])
             let session = URLSession.loopback {
@@ -204,6 +217,27 @@ extension PartsTests {
             #expect(server.names == ["file.parts"])
             let before = server.ranges.count
             try await server.load(3)
+            #expect(try server.isThere() && server.ranges.count == before)
+        }
+
+        @Test func `a file that cannot be read for its digest is kept for the next download`() async throws {
+            let digest = try #require(FileDigest(SHA256Digest.of(Array(server.body)))).hexadecimal
+            await #expect(processExitsWith: .success) {
+                [url = server.url as URL, file = server.file as URL, digest = digest as String] in
+                // The first download reads which start of the system this is.
+                try await URLSession.loopback().download(from: url, to: file, inParts: 3)
+                try FileManager.default.removeItem(at: file)
+                FaultInjector.failNext(CAF_CALL_PREAD, with: EIO)
+                let parts = DownloadParts(3, digest: FileDigest(hexadecimal: digest))
+                let error = await #expect(throws: URLError.self) {
+                    try await URLSession.loopback().download(from: url, to: file, inParts: parts)
+                }
+                #expect(error?.loadFailure?.reason == .file && error?.loadFailure?.errno == EIO)
+                #expect(error?.loadFailure?.message.contains("could not be read again") == true)
+            }
+            #expect(server.names == ["file.parts"])
+            let before = server.ranges.count
+            try await server.load(DownloadParts(3, digest: FileDigest(hexadecimal: digest)))
             #expect(try server.isThere() && server.ranges.count == before)
         }
 

@@ -51,6 +51,7 @@ extension LoadFailure {
             case .openFolder: (.fileCreate, .preparing, "the folder \(folder) cannot be used")
             case .create: (.fileCreate, .preparing, "no file can be made in \(folder)")
             case .close: (.file, .receivingBody, "the file in \(folder) could not be written to the end")
+            case .read: (.fileRead, .delivering, "the file in \(folder) could not be read again")
             case .name: (.fileMove, .receivingBody, "the file in \(folder) could not be given its name")
             default: (.file, .receivingBody, "writing to its file in \(folder) failed")
             }
