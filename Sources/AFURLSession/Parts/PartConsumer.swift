@@ -24,7 +24,7 @@ final class PartConsumer: TaskConsumer {
     /// The bytes that the request asks for; nil if it asks for the whole.
     let asked: Range<Int64>?
     private let owner: LoopBound<PartedDownload>
-    private(set) var load: Load?
+    private var load: Load?
     private var gatherer = DownloadGatherer()
     private var inFlight = 0
     /// Where in the file the next byte of the body belongs, and where the body ends.
@@ -151,10 +151,9 @@ final class PartConsumer: TaskConsumer {
 
     func settle(_ error: LoadError, reported: URLError, of load: Load) -> Bool {
         failure = error
-        // What ends a refused response early hides nothing of the refusal.
-        guard let refused, !error.isCancelled, !error.isRefusal else { return false }
-        failure = refused.error(isComplete: false)
-        load.end(load.urlError(refused.error(isComplete: false)))
+        guard let refusal = refused?.replacing(error) else { return false }
+        failure = refusal
+        load.end(load.urlError(refusal))
         return true
     }
 

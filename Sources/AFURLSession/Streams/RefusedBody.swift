@@ -40,6 +40,12 @@ final class RefusedBody: TimerTarget {
         return .refused(ResponseRefusal(refused, cause: cause, for: content))
     }
 
+    /// The refusal, where something else has ended the response early: that hides nothing of it. Nil if the caller has
+    /// cancelled, or the refusal itself has ended it.
+    func replacing(_ error: LoadError) -> LoadError? {
+        error.isCancelled || error.isRefusal ? nil : self.error(isComplete: false)
+    }
+
     func timerFired(_ timer: TimerID) {
         self.timer = nil
         load?.fail(error(isComplete: false))

@@ -49,10 +49,9 @@ final class StreamConsumer: TaskConsumer {
         if let refused { load.fail(refused.error(isComplete: true)) }
     }
 
-    /// What ends a refused response early hides nothing of the refusal.
     func settle(_ error: LoadError, reported: URLError, of load: Load) -> Bool {
-        guard let refused, !error.isCancelled, !error.isRefusal else { return false }
-        load.end(load.urlError(refused.error(isComplete: false)))
+        guard let refusal = refused?.replacing(error) else { return false }
+        load.end(load.urlError(refusal))
         return true
     }
 
