@@ -21,14 +21,3 @@ public struct DownloadParts: Hashable, Sendable, ExpressibleByIntegerLiteral {
         self.init(count)
     }
 }
-
-/// What the caller asks for.
-struct PartedCall: Sendable {
-    let session: URLSession
-    let request: URLRequest
-    let path: String
-    let parts: DownloadParts
-    let progress: Progress?
-    let delegate: (any URLSessionTaskDelegate)?
-    let context: CallerContext
-}

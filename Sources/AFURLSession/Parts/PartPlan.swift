@@ -53,7 +53,6 @@ struct PartPlan {
         )
     }
 
-    var count: Int { parts.count }
     var isComplete: Bool { free.isEmpty && parts.values.allSatisfy { $0.written == $0.end } }
 
     /// What is not in the file, in order.
@@ -62,7 +61,9 @@ struct PartPlan {
         return PartPlan.joined(free + asked)
     }
 
-    var missingCount: Int64 { missing.reduce(0) { $0 + Int64($1.count) } }
+    var missingCount: Int64 {
+        free.reduce(0) { $0 + Int64($1.count) } + parts.values.reduce(0) { $0 + $1.end - $1.written }
+    }
 
     private static func joined(_ ranges: [Range<Int64>]) -> [Range<Int64>] {
         ranges.sorted { $0.lowerBound < $1.lowerBound }.reduce(into: []) { joined, next in

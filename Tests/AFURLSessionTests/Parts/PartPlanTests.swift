@@ -16,7 +16,8 @@ extension PartsTests {
         @Test func `a file is divided into parts of equal length, which begin where a page does`() {
             var plan = PartPlan(total: 10_000_000, count: 3, smallest: Self.megabyte)
             #expect(begin(3, of: &plan) == [0..<3_330_048, 3_330_048..<6_664_192, 6_664_192..<10_000_000])
-            #expect(plan.count == 3 && plan.missing == [0..<10_000_000] && plan.missingCount == 10_000_000)
+            #expect((1...3).allSatisfy { plan.awaited(by: $0) != nil })
+            #expect(plan.missing == [0..<10_000_000] && plan.missingCount == 10_000_000)
         }
 
         @Test(
