@@ -52,7 +52,8 @@ extension Arguments {
             (timeCondition != nil, "--time-cond"),
             (etagFile != nil || formerEtag != nil, "--etag-save or --etag-compare"),
             (writeOut != nil || report != nil, "--write-out or --report, which are about one request,"),
-            (dump != nil, "--trace"), (takesServersName, "--remote-header-name"), (method != nil, "--request"),
+            (speed.rule != nil, "--speed-limit"), (dump != nil, "--trace"), (takesServersName, "--remote-header-name"),
+            (method != nil, "--request"),
         ]
         if let other = others.first(where: \.0)?.1 { throw .usage("--parts and \(other) exclude each other") }
         if urls.indices.contains(where: { target(at: $0) == .path("-") }) {

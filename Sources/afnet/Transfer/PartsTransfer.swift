@@ -30,7 +30,7 @@ import Glibc
         self.session = session
         self.meter = meter
         parts = DownloadParts(arguments.parts ?? 1)
-        listener = PartsListener(identity, schemes: arguments.schemes, redirects: arguments.redirects)
+        listener = PartsListener(identity, arguments: arguments)
         let isShown = !arguments.isSilent && !arguments.isParallel && console.isTerminal && arguments.progress != .none
         line = isShown ? MeterLine(console) : nil
         isPlain = arguments.progress == .plain
@@ -90,23 +90,12 @@ import Glibc
 }
 
 /// Answers for each part what the session asks.
-private final class PartsListener: URLSessionTaskDelegate {
-    private let identity: Identity
-    private let schemes: SchemeRules
-    private let redirects: RedirectOptions
+private final class PartsListener: AnsweringDelegate {
+    let identity: Identity
+    private let arguments: Arguments
 
-    init(_ identity: Identity, schemes: SchemeRules, redirects: RedirectOptions) {
-        (self.identity, self.schemes, self.redirects) = (identity, schemes, redirects)
-    }
-
-    func urlSession(
-        _ session: URLSession,
-        task: URLSessionTask,
-        didReceive challenge: URLAuthenticationChallenge,
-        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
-    ) {
-        let (disposition, credential) = identity.answer(to: challenge)
-        completionHandler(disposition, credential)
+    init(_ identity: Identity, arguments: Arguments) {
+        (self.identity, self.arguments) = (identity, arguments)
     }
 
     func urlSession(
@@ -116,18 +105,6 @@ private final class PartsListener: URLSessionTaskDelegate {
         newRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        guard schemes.allowsRedirect(to: request.url?.scheme) else { return completionHandler(nil) }
-        var next = redirects.adjust(
-            request,
-            after: response.statusCode,
-            to: task.currentRequest,
-            madeFrom: task.originalRequest
-        )
-        if next.value(forHTTPHeaderField: "Authorization") == nil,
-            let authorization = identity.authorization(for: next.url)
-        {
-            next.setValue(authorization, forHTTPHeaderField: "Authorization")
-        }
-        completionHandler(next)
+        completionHandler(arguments.redirected(request, by: response, of: task, as: identity))
     }
 }

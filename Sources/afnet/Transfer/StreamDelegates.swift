@@ -34,24 +34,12 @@ extension RedirectingDelegate {
     }
 }
 
-private final class TrustingDelegate: RedirectingDelegate {
-    let arguments: Arguments
-
-    init(_ arguments: Arguments) {
-        self.arguments = arguments
-    }
+/// Answers challenges.
+protocol AnsweringDelegate: URLSessionTaskDelegate {
+    var identity: Identity { get }
 }
 
-/// Answers challenges, too.
-private final class AskedDelegate: RedirectingDelegate {
-    let arguments: Arguments
-    private let identity: Identity
-
-    init(_ identity: Identity, arguments: Arguments) {
-        self.identity = identity
-        self.arguments = arguments
-    }
-
+extension AnsweringDelegate {
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -60,5 +48,23 @@ private final class AskedDelegate: RedirectingDelegate {
     ) {
         let (disposition, credential) = identity.answer(to: challenge)
         completionHandler(disposition, credential)
+    }
+}
+
+private final class TrustingDelegate: RedirectingDelegate {
+    let arguments: Arguments
+
+    init(_ arguments: Arguments) {
+        self.arguments = arguments
+    }
+}
+
+private final class AskedDelegate: RedirectingDelegate, AnsweringDelegate {
+    let arguments: Arguments
+    let identity: Identity
+
+    init(_ identity: Identity, arguments: Arguments) {
+        self.identity = identity
+        self.arguments = arguments
     }
 }

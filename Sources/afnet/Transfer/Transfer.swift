@@ -248,7 +248,15 @@ import Foundation
     /// Returns nil if the redirect is refused.
     func redirected(by response: HTTPURLResponse, to next: URLRequest) -> URLRequest? {
         note(response)
-        guard arguments.schemes.allowsRedirect(to: next.url?.scheme) else {
+        guard
+            let next = arguments.redirected(
+                next,
+                by: response,
+                of: task,
+                as: identity,
+                stream: payload.newStream
+            )
+        else {
             giveUp(
                 TransferFailure(
                     .unsupported,
@@ -256,32 +264,6 @@ import Foundation
                 )
             )
             return nil
-        }
-        var next = arguments.redirects.adjust(
-            next,
-            after: response.statusCode,
-            to: task.currentRequest,
-            madeFrom: task.originalRequest,
-            stream: payload.newStream
-        )
-        if let method = arguments.method {
-            // As in curl, the method of the command line is that of all requests, and fields are sent once.
-            next.httpMethod = method
-            if arguments.dropsBody(over: response.statusCode) {
-                (next.httpBody, next.httpBodyStream) = (nil, nil)
-                for name in ["Content-Type", "Content-Length"] { next.setValue(nil, forHTTPHeaderField: name) }
-            }
-        }
-        if next.value(forHTTPHeaderField: "Authorization") == nil,
-            let authorization = identity.authorization(for: next.url)
-        {
-            next.setValue(authorization, forHTTPHeaderField: "Authorization")
-        }
-        if arguments.keepsDots, let place = response.value(forHTTPHeaderField: "Location"), let target = next.url {
-            next.url = URLText.keepingDots(of: place, from: response.url, in: target)
-        }
-        if arguments.refersToRedirects, let source = response.url, let target = next.url {
-            next.setValue(RedirectPolicy.referer(from: source, to: target), forHTTPHeaderField: "Referer")
         }
         request = next
         return next

@@ -70,6 +70,15 @@ import afnet
         #expect(try await Program.run("--parts", "3", "-o", folder.path("i"), moved).code == 22)
     }
 
+    @Test func `--parts takes along what a redirect is to have`() async throws {
+        server.route("GET", "/moved", ServerReply(status: 302).header("Location", "/file"))
+        let moved = server.url("/moved").absoluteString
+        let run = try await Program.run("-L", "-e", ";auto", "--parts", "3", "-o", folder.path("f"), moved)
+        #expect(run.code == 0 && folder.contents("f") == body, "\(run)")
+        let targets = server.requests.filter { $0.path == "/file" }
+        #expect(!targets.isEmpty && targets.allSatisfy { $0.headers["Referer"] == moved })
+    }
+
     @Test func `--parts answers a challenge, and reports a status`() async throws {
         server.route("GET", "/secret") { [body] request in
             request.headers["Authorization"] == "Basic bWU6eA=="
@@ -90,6 +99,7 @@ import afnet
             ["--parts", "2"], ["--parts", "2", "-o", "-"], ["--parts", "0", "-o", "f"],
             ["--parts", "2", "-r", "0-1", "-o", "f"],
             ["--parts", "2", "-C", "-", "-o", "f"], ["--parts", "2", "-w", "x", "-o", "f"],
+            ["--parts", "2", "-Y", "9", "-o", "f"],
             ["--parts", "2", "-d", "x", "-o", "f"],
             ["--parts", "2", "-I", "-o", "f"],
         ]
